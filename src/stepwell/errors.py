@@ -1,0 +1,253 @@
+"""Every error of the library, in one place.
+
+    StepwellError                       base of all that are ordinary exceptions
+    ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
+    ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
+    ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
+    ├── EmptyInputError                 nothing to run: no input, or nothing to resume
+    ├── EmptyChannelError               a channel was read that holds no value
+    ├── InvalidUpdateError              a write the state cannot take
+    │   ├── ConcurrentWriteError        two tasks wrote a key that keeps one value
+    │   ├── UnknownKeyError             a key the state does not have (only with strict=True)
+    │   └── RouteError                  a route names a node the graph does not have, or answers outside its map
+    ├── GraphRecursionError             the step limit was reached (a RecursionError)
+    ├── GraphDrained                    the run was asked to stop after its step
+    ├── NodeTimeoutError, NodeCancelledError
+    ├── InterruptSwallowedError         a node caught the pause that interrupt() raised, and went on
+    ├── UnfinishedQuestionError         new input while a question is open
+    ├── UnknownInterruptError           an answer to a question that is not open
+    ├── PlanChangedError                the thread waits for a node or key the graph no longer has
+    ├── TaskNotFound
+    ├── ReadOnlyViewError               a task result asked for outside of a run
+    └── SaverError                      what a saver or its database reports
+        ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
+        ├── ThreadBusyError             somebody else runs this thread
+        ├── StaleRunError               this run lost its thread to another; nothing was written
+        ├── DuplicateCheckpointError    the id exists with other content
+        ├── ParentMissingError          the parent of a checkpoint is gone
+        ├── DatabaseError               full, read-only, locked, truncated, I/O
+        │   ├── ForeignDatabaseError    not one of ours, or made by a newer version
+        │   └── MixedSqliteError        two SQLite libraries on one file in one process
+        └── SerializationError          (TypeError)
+            ├── UnstorableTypeError     a value that cannot be stored
+            └── UnknownTypeError        a stored type this process does not know
+
+    GraphBubbleUp                       base of control flow (a BaseException: `except Exception` does not swallow it)
+    ├── GraphInterrupt                  a node asked a question
+    └── ParentCommand                   a command for the parent graph
+
+    NodeError                           not an exception: what an error handler is given
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class ErrorCode(Enum):
+    """Stable names of faults people look up."""
+
+    GRAPH_RECURSION_LIMIT = "GRAPH_RECURSION_LIMIT"
+    INVALID_CONCURRENT_GRAPH_UPDATE = "INVALID_CONCURRENT_GRAPH_UPDATE"
+    INVALID_GRAPH_NODE_RETURN_VALUE = "INVALID_GRAPH_NODE_RETURN_VALUE"
+    MULTIPLE_SUBGRAPHS = "MULTIPLE_SUBGRAPHS"
+    INVALID_CHAT_HISTORY = "INVALID_CHAT_HISTORY"
+
+
+def create_error_message(*, message: str, error_code: ErrorCode) -> str:
+    """`message` with the code people can search the manual for."""
+    return f"{message} [{error_code.value}]"
+
+
+class StepwellError(Exception):
+    """Base of every ordinary exception of this library."""
+
+
+class GraphError(StepwellError, ValueError):
+    """The graph as declared cannot work."""
+
+
+class ThreadIdError(StepwellError, ValueError):
+    """A thread id, checkpoint id, namespace or branch name that cannot be one."""
+
+
+class NoSaverError(StepwellError, ValueError):
+    """The call needs a checkpointer, and the graph was compiled without one."""
+
+
+class EmptyInputError(StepwellError):
+    """There is nothing to run: no input, and nothing to resume."""
+
+
+class EmptyChannelError(StepwellError):
+    """A channel was read that holds no value."""
+
+
+class InvalidUpdateError(StepwellError):
+    """A write that the state cannot take."""
+
+
+class ConcurrentWriteError(InvalidUpdateError):
+    """Two tasks of one step wrote a key that keeps one value a step."""
+
+
+class UnknownKeyError(InvalidUpdateError):
+    """An update names a key that the state does not have."""
+
+
+class RouteError(InvalidUpdateError):
+    """A route names a node that the graph does not have, or answers outside its map."""
+
+
+class GraphRecursionError(StepwellError, RecursionError):
+    """The run took as many supersteps as it may; everything up to there is saved."""
+
+
+class GraphDrained(StepwellError):
+    """The run was asked to stop and did, after its step was saved."""
+
+    def __init__(self, reason: str | None = None) -> None:
+        super().__init__(reason or "the run was asked to stop after its step; continue it with invoke(None, config)")
+        self.reason = reason
+
+
+class NodeTimeoutError(StepwellError):
+    """A node took longer than its policy allows; `kind` is "run" or "idle"."""
+
+    def __init__(self, node: str, elapsed: float, kind: str, limit: float) -> None:
+        super().__init__(f"node {node!r} was stopped after {elapsed:.3g} s: its {kind} timeout is {limit:.3g} s")
+        self.node, self.elapsed, self.kind, self.limit = node, elapsed, kind, limit
+
+
+class NodeCancelledError(StepwellError):
+    """A node raised CancelledError by itself."""
+
+
+class InterruptSwallowedError(StepwellError):
+    """A node caught the pause that interrupt() raised and went on as if it had been answered."""
+
+
+class UnfinishedQuestionError(StepwellError):
+    """New input came while a question of the thread is open."""
+
+
+class UnknownInterruptError(StepwellError):
+    """An answer that fits no open question. `reason` is unknown, answered, ambiguous or empty."""
+
+    def __init__(
+        self, message: str, *, reason: str, interrupt_ids: tuple[str, ...] = (), pending_ids: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.reason, self.interrupt_ids, self.pending_ids = reason, interrupt_ids, pending_ids
+
+
+class InvalidResumeError(StepwellError, ValueError):
+    """An answer that does not fit the response_schema of its question; the question stays open."""
+
+
+def is_invalid_resume(error: BaseException) -> bool:
+    """Whether `error` says that an answer did not fit its question's schema."""
+    return isinstance(error, InvalidResumeError)
+
+
+class PlanChangedError(StepwellError):
+    """The thread waits for a node or a key that the graph no longer has."""
+
+
+class TaskNotFound(StepwellError):
+    """A task id that no task of the step has."""
+
+
+class SaverError(StepwellError):
+    """Base of what a saver or its database reports."""
+
+
+class ThreadNotFoundError(SaverError, LookupError):
+    """No thread has this id."""
+
+
+class CheckpointNotFoundError(SaverError, LookupError):
+    """The thread has no checkpoint with this id."""
+
+
+class BranchNotFoundError(SaverError, LookupError):
+    """The thread has no branch or tag of this name."""
+
+
+class ThreadBusyError(SaverError):
+    """Another run holds the thread."""
+
+    def __init__(self, message: str, *, run: str | None = None, holder: str | None = None) -> None:
+        super().__init__(message)
+        self.run, self.holder = run, holder
+
+
+class StaleRunError(SaverError):
+    """This run no longer holds its thread; what it tried to write was not written."""
+
+
+class DuplicateCheckpointError(SaverError):
+    """The checkpoint id exists already, with other content."""
+
+
+class ParentMissingError(SaverError):
+    """The parent of a checkpoint is not in the thread (any more)."""
+
+
+class DatabaseError(SaverError):
+    """The database could not do what it was asked: full, read-only, locked, truncated, I/O."""
+
+
+class ForeignDatabaseError(DatabaseError):
+    """The file is not a database of ours, or was made by a newer version."""
+
+
+class MixedSqliteError(DatabaseError):
+    """A file would be open through two SQLite libraries in one process, which loses commits."""
+
+
+class SerializationError(SaverError, TypeError):
+    """Base of errors on the way between values and bytes."""
+
+
+class UnstorableTypeError(SerializationError):
+    """A value that cannot be stored; the message names channel and type."""
+
+
+class UnknownTypeError(SerializationError):
+    """A stored value whose type this process does not know; the message names it and how to register it."""
+
+
+class InvalidModuleError(SerializationError):
+    """A type outside the allowlist of the serializer."""
+
+
+class GraphBubbleUp(BaseException):
+    """Base of control flow between a node and the engine. A BaseException, so that `except Exception` lets it pass."""
+
+
+class GraphInterrupt(GraphBubbleUp):
+    """A node asked a question; `interrupts` are the Interrupt objects."""
+
+    def __init__(self, interrupts: tuple[Any, ...] = ()) -> None:
+        super().__init__(interrupts)
+        self.interrupts = tuple(interrupts)
+
+
+class ParentCommand(GraphBubbleUp):
+    """A command for a graph above the one that raised it."""
+
+    def __init__(self, command: Any) -> None:
+        super().__init__(command)
+        self.command = command
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """What an error handler is told: the node that failed, its error, and how often it was tried."""
+
+    node: str
+    error: BaseException
+    attempts: int = 1

@@ -1,0 +1,331 @@
+"""Frozen data that all rooms share and users import."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
+
+from stepwell.errors import StepwellError
+from stepwell.scope import current_task
+
+N = TypeVar("N", bound=Hashable)
+V = TypeVar("V")
+
+START: Final = "__start__"
+END: Final = "__end__"
+TAG_HIDDEN: Final = "langsmith:hidden"
+TAG_NOSTREAM: Final = "nostream"
+NS_SEP: Final = "|"
+NS_END: Final = ":"
+
+# Names under which a task's rows are filed beside its state writes.
+ERROR: Final = "__error__"
+ERROR_SOURCE: Final = "__error_source_node__"
+INTERRUPT: Final = "__interrupt__"
+RESUME: Final = "__resume__"
+SCHEDULED: Final = "__scheduled__"
+NO_WRITES: Final = "__no_writes__"
+RETURN: Final = "__return__"
+INPUT: Final = "__input__"
+COPY: Final = "__copy__"
+PREVIOUS: Final = "__previous__"
+TASKS: Final = "__pregel_tasks"
+"""The channel that queues sends."""
+ROUTE: Final = "branch:to:"
+"""Prefix of the routing cell of a node."""
+NULL_TASK: Final = "00000000-0000-0000-0000-000000000000"
+
+Durability = Literal["sync", "async", "exit"]
+StreamMode = Literal["values", "updates", "messages", "custom", "tasks", "checkpoints", "debug", "tools"]
+OnInterrupted = Literal["raise", "drop", "keep"]
+OnBusy = Literal["wait", "reject"]
+Checkpointer = Any
+"""What `compile(checkpointer=)` takes: a saver, True (own memory in a subgraph), False (none), None (inherit)."""
+
+
+class _Missing:
+    """The state of a channel that holds no value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final[Any] = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A question a node asked: its value, the id to answer it by, and the schema an answer must fit (or None)."""
+
+    value: Any
+    id: str = ""
+    response_schema: Any = field(default=None, kw_only=True)
+
+    @classmethod
+    def from_ns(cls, value: Any, ns: str, *, response_schema: Any = None) -> Interrupt:
+        """An Interrupt whose id follows from the namespace that asked."""
+        from hashlib import blake2b
+
+        return cls(value, blake2b(ns.encode(), digest_size=16).hexdigest(), response_schema=response_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One extra task for `node` in the next step, with `arg` as its whole input."""
+
+    node: str
+    arg: Any
+    timeout: Any = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """Replaces the value of a channel, past its reducer. At most one a step."""
+
+    value: Any
+
+
+_UNSET: Final[Any] = _Missing()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(Generic[N]):
+    """What a node returns to update and route, or what a caller gives to `invoke` to answer, update or route.
+
+    graph: None (this graph) or Command.PARENT; update: as a node's return; goto: names and Sends;
+    resume: one answer, or {interrupt id: answer}. `resume=None` is an answer; leaving it out is none.
+    """
+
+    graph: str | None = None
+    update: Any = None
+    resume: Any = _UNSET
+    goto: Send | Sequence[Send | N] | N = ()
+
+    PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
+
+    @property
+    def answers(self) -> bool:
+        """Whether this command carries an answer (None is one)."""
+        return self.resume is not _UNSET
+
+    def __repr__(self) -> str:
+        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if self._is_set(f.name)]
+        return f"Command({', '.join(shown)})"
+
+    def _is_set(self, name: str) -> bool:
+        if name == "resume":
+            return self.answers
+        return getattr(self, name) not in (None, ())
+
+
+class RetryPolicy(NamedTuple):
+    """When and how often a failed node is tried again. Intervals in seconds; `jitter` adds up to one."""
+
+    initial_interval: float = 0.5
+    backoff_factor: float = 2.0
+    max_interval: float = 128.0
+    max_attempts: int = 3
+    jitter: bool = True
+    retry_on: type[Exception] | Sequence[type[Exception]] | Callable[[Exception], bool] | None = None
+
+
+def default_retry_on(exc: Exception) -> bool:
+    """Whether an error is worth another try: connection errors, HTTP 5xx and unknown errors are, faults of code not."""
+    if isinstance(exc, ConnectionError):
+        return True
+    response = getattr(exc, "response", None)
+    status = getattr(response, "status_code", None)
+    if isinstance(status, int):
+        return 500 <= status < 600
+    faults = (
+        ValueError, TypeError, ArithmeticError, ImportError, LookupError, NameError, SyntaxError, RuntimeError,
+        ReferenceError, StopIteration, StopAsyncIteration, OSError, AssertionError, AttributeError,
+    )  # fmt: skip
+    return not isinstance(exc, faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutPolicy:
+    """How long one attempt of an async node may take, in seconds or as timedelta.
+
+    `run_timeout` bounds the attempt; `idle_timeout` the time between signs of life (writes, stream chunks, child
+    tasks, callbacks with refresh_on="auto"; only `runtime.heartbeat()` with "heartbeat").
+    """
+
+    run_timeout: float | timedelta | None = None
+    idle_timeout: float | timedelta | None = None
+    refresh_on: Literal["auto", "heartbeat"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachePolicy:
+    """That a node's result may be re-used for an equal input. `ttl` in seconds, None: for ever."""
+
+    key_func: Callable[..., str | bytes] | None = None
+    ttl: int | None = None
+
+
+class CacheKey(NamedTuple):
+    """Where a cached result lies."""
+
+    ns: tuple[str, ...]
+    key: str
+    ttl: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracePolicy:
+    """What of a node's input and output tracers are shown."""
+
+    process_inputs: Callable[[Any], Any] | None = None
+    process_outputs: Callable[[Any], Any] | None = None
+
+
+def omit_payload(_value: Any) -> Any:
+    """For TracePolicy: shows nothing."""
+    return {}
+
+
+class PregelTask(NamedTuple):
+    """A task as a snapshot shows it. `error` is text; `state` the subgraph's config or snapshot."""
+
+    id: str
+    name: str
+    path: tuple[Any, ...]
+    error: Any = None
+    interrupts: tuple[Interrupt, ...] = ()
+    state: Any = None
+    result: Any = None
+
+
+class StateSnapshot(NamedTuple):
+    """The state of a thread at one checkpoint, as `get_state` and `get_state_history` show it."""
+
+    values: dict[str, Any] | Any
+    next: tuple[str, ...]
+    config: dict[str, Any]
+    metadata: dict[str, Any] | None
+    created_at: str | None
+    parent_config: dict[str, Any] | None
+    tasks: tuple[PregelTask, ...]
+    interrupts: tuple[Interrupt, ...] = ()
+
+
+class StateUpdate(NamedTuple):
+    """One update of `bulk_update_state`."""
+
+    values: Any
+    as_node: str | None = None
+    task_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOutput(Generic[V]):
+    """What `invoke(..., version="v2")` returns."""
+
+    value: V
+    interrupts: tuple[Interrupt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """One row of `saver.list_threads()`. Times are ISO 8601 in UTC.
+
+    status: idle (finished), waiting (an open question or a static breakpoint), failed (its last step raised),
+    unfinished (stopped mid-run; nobody holds it), running (somebody holds it), empty (registered only).
+    """
+
+    thread_id: str
+    created_at: str
+    updated_at: str
+    status: Literal["idle", "waiting", "failed", "unfinished", "running", "empty"]
+    checkpoint_id: str | None
+    step: int | None
+    checkpoints: int
+    branches: tuple[str, ...]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchInfo:
+    """A branch or leaf of a thread. `auto`: an old head that a fork left behind (`main@<id8>`)."""
+
+    name: str
+    checkpoint_id: str
+    auto: bool = False
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TagInfo:
+    """A name for a checkpoint, with a note."""
+
+    name: str
+    checkpoint_id: str
+    note: str = ""
+    created_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who wrote a channel at a checkpoint: one task and the keys it wrote, as `saver.provenance(config)` lists them."""
+
+    checkpoint_id: str
+    step: int
+    task_id: str
+    node: str
+    path: str
+    run_id: str
+    attempt: int
+    channels: tuple[str, ...]
+    created_at: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A stored value whose type this process does not know. Written back, it keeps its bytes."""
+
+    type_name: str
+    data: Any
+    raw: bytes = field(default=b"", repr=False)
+
+
+def interrupt(value: Any, *, key: str | None = None, response_schema: Any = None) -> Any:
+    """Asks a person: pauses the run with `value` the first time, returns the answer when the run is resumed.
+
+    The node runs again from its first line on resume. An answer finds its question by `key` when one is given, else
+    by where in the code it was asked and what `value` is. A `response_schema` (pydantic, dataclass, TypedDict, or a
+    JSON schema, which is only shown) is checked before an answer is accepted.
+    """
+    task = current_task.get()
+    if task is None:
+        raise StepwellError(
+            "interrupt() was called outside of a node: there is no run to pause. "
+            "Call it inside a node, a @task or a tool that a graph runs."
+        )
+    return task.ask(value, key=key, response_schema=response_schema)
+
+
+def ensure_valid_checkpointer(checkpointer: Any) -> Any:
+    """`checkpointer` when compile() can take it; TypeError otherwise."""
+    if checkpointer is None or isinstance(checkpointer, bool):
+        return checkpointer
+    missing = [name for name in ("get_tuple", "put", "put_writes", "list") if not hasattr(checkpointer, name)]
+    if missing:
+        raise TypeError(
+            f"checkpointer is {type(checkpointer).__name__!r}, which lacks {', '.join(missing)}. "
+            "Pass a saver (InMemorySaver(), SqliteSaver(...)), or True, False or None."
+        )
+    return checkpointer
