@@ -4,6 +4,8 @@
     ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
     ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
     ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
+    ├── ConfigError                     an entry of a config that cannot be (a ValueError)
+    ├── OutsideRunError                 get_config() and its like outside of a node (a RuntimeError)
     ├── EmptyInputError                 nothing to run: no input, or nothing to resume
     ├── EmptyChannelError               a channel was read that holds no value
     ├── InvalidUpdateError              a write the state cannot take
@@ -75,6 +77,14 @@ class ThreadIdError(StepwellError, ValueError):
 
 class NoSaverError(StepwellError, ValueError):
     """The call needs a checkpointer, and the graph was compiled without one."""
+
+
+class ConfigError(StepwellError, ValueError):
+    """An entry of a config that cannot be: a step limit below 1, for example."""
+
+
+class OutsideRunError(StepwellError, RuntimeError):
+    """get_config(), get_runtime() or their like were called where no node runs."""
 
 
 class EmptyInputError(StepwellError):
