@@ -1,44 +1,45 @@
 """Every error of the library, in one place.
 
-    StepwellError                       base of all that are ordinary exceptions
-    ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
-    ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
-    ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
-    ├── ConfigError                     an entry of a config that cannot be (a ValueError)
-    ├── OutsideRunError                 get_config() and its like outside of a node (a RuntimeError)
-    ├── EmptyInputError                 nothing to run: no input, or nothing to resume
-    ├── EmptyChannelError               a channel was read that holds no value
-    ├── InvalidUpdateError              a write the state cannot take
-    │   ├── ConcurrentWriteError        two tasks wrote a key that keeps one value
-    │   ├── UnknownKeyError             a key the state does not have (only with strict=True)
-    │   └── RouteError                  a route names a node the graph does not have, or answers outside its map
-    ├── GraphRecursionError             the step limit was reached (a RecursionError)
-    ├── GraphDrained                    the run was asked to stop after its step
-    ├── NodeTimeoutError, NodeCancelledError
-    ├── InterruptSwallowedError         a node caught the pause that interrupt() raised, and went on
-    ├── UnfinishedQuestionError         new input while a question is open
-    ├── UnknownInterruptError           an answer to a question that is not open
-    ├── PlanChangedError                the thread waits for a node or key the graph no longer has
-    ├── TaskNotFound
-    ├── ReadOnlyViewError               a task result asked for outside of a run
-    └── SaverError                      what a saver or its database reports
-        ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
-        ├── ThreadBusyError             somebody else runs this thread
-        ├── StaleRunError               this run lost its thread to another; nothing was written
-        ├── DuplicateCheckpointError    the id exists with other content
-        ├── ParentMissingError          the parent of a checkpoint is gone
-        ├── DatabaseError               full, read-only, locked, truncated, I/O
-        │   ├── ForeignDatabaseError    not one of ours, or made by a newer version
-        │   └── MixedSqliteError        two SQLite libraries on one file in one process
-        └── SerializationError          (TypeError)
-            ├── UnstorableTypeError     a value that cannot be stored
-            └── UnknownTypeError        a stored type this process does not know
+StepwellError                       base of all that are ordinary exceptions
+├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
+├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
+├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
+├── ConfigError                     an entry of a config that cannot be (a ValueError)
+├── OutsideRunError                 get_config() and its like outside of a node (a RuntimeError)
+├── EmptyInputError                 nothing to run: no input, or nothing to resume
+├── EmptyChannelError               a channel was read that holds no value
+├── InvalidUpdateError              a write the state cannot take
+│   ├── ConcurrentWriteError        two tasks wrote a key that keeps one value
+│   ├── UnknownKeyError             a key the state does not have (only with strict=True)
+│   └── RouteError                  a route names a node the graph does not have, or answers outside its map
+├── GraphRecursionError             the step limit was reached (a RecursionError)
+├── GraphDrained                    the run was asked to stop after its step
+├── NodeTimeoutError, NodeCancelledError
+├── InterruptSwallowedError         a node caught the pause that interrupt() raised, and went on
+├── UnfinishedQuestionError         new input while a question is open
+├── UnknownInterruptError           an answer to a question that is not open
+├── PlanChangedError                the thread waits for a node or key the graph no longer has
+├── TaskNotFound
+├── ReadOnlyViewError               a task result asked for outside of a run
+└── SaverError                      what a saver or its database reports
+    ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
+    ├── AmbiguousIdError            a beginning of an id that fits several (a LookupError)
+    ├── ThreadBusyError             somebody else runs this thread
+    ├── StaleRunError               this run lost its thread to another; nothing was written
+    ├── DuplicateCheckpointError    the id exists with other content
+    ├── ParentMissingError          the parent of a checkpoint is gone
+    ├── DatabaseError               full, read-only, locked, truncated, I/O
+    │   ├── ForeignDatabaseError    not one of ours, or made by a newer version
+    │   └── MixedSqliteError        two SQLite libraries on one file in one process
+    └── SerializationError          (TypeError)
+        ├── UnstorableTypeError     a value that cannot be stored
+        └── UnknownTypeError        a stored type this process does not know
 
-    GraphBubbleUp                       base of control flow (a BaseException: `except Exception` does not swallow it)
-    ├── GraphInterrupt                  a node asked a question
-    └── ParentCommand                   a command for the parent graph
+GraphBubbleUp                       base of control flow (a BaseException: `except Exception` does not swallow it)
+├── GraphInterrupt                  a node asked a question
+└── ParentCommand                   a command for the parent graph
 
-    NodeError                           not an exception: what an error handler is given
+NodeError                           not an exception: what an error handler is given
 """
 
 from __future__ import annotations
@@ -184,6 +185,14 @@ class CheckpointNotFoundError(SaverError, LookupError):
 
 class BranchNotFoundError(SaverError, LookupError):
     """The thread has no branch or tag of this name."""
+
+
+class AmbiguousIdError(SaverError, LookupError):
+    """A beginning of an id that more than one thread or checkpoint has; `candidates` are theirs."""
+
+    def __init__(self, message: str, *, candidates: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.candidates = candidates
 
 
 class ThreadBusyError(SaverError):
