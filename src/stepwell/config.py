@@ -27,10 +27,12 @@ CALLBACKS_SLOT: Final = "callbacks"
 """Key of `task.slots` under which the callback manager of a task lies, when callbacks are on."""
 
 _CONFIG_SLOT: Final = "config"
-_OPTIONS: Final = frozenset(
-    "tags metadata callbacks run_name run_id max_concurrency recursion_limit configurable "
-    "on_busy busy_timeout on_interrupted aliases stored_configurable".split()
+_LANGCHAIN_OPTIONS: Final = (
+    *("tags", "metadata", "callbacks", "run_name", "run_id"),
+    *("max_concurrency", "recursion_limit", CONF),
 )
+_OWN_OPTIONS: Final = ("on_busy", "busy_timeout", "on_interrupted", "aliases", "stored_configurable")
+_OPTIONS: Final = frozenset((*_LANGCHAIN_OPTIONS, *_OWN_OPTIONS))
 """Entries of a config that are not the user's own; any other key given at the top belongs into `configurable`."""
 _ADDRESS: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map", "branch")
 """Keys of `configurable` that say which checkpoint is meant: a call that names one leaves the surrounding thread."""
