@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from stepwell.constants import CONF
 from stepwell.errors import OutsideRunError, StepwellError
 from stepwell.scope import current_task
-from stepwell.types import PREVIOUS
 
 ContextT = TypeVar("ContextT")
 _SLOT: Final = "runtime"
@@ -178,7 +177,7 @@ def runtime_of(task: Any) -> Runtime[Any]:
     """The Runtime of a task, built the first time somebody asks."""
     slots: dict[str, Any] = task.slots
     runtime: Runtime[Any] | None = slots.get(_SLOT)
-    if runtime is None or runtime.execution_info.node_attempt != task.attempt:  # type: ignore[union-attr]  # ours has one
+    if runtime is None:
         runtime = slots[_SLOT] = _runtime_of(task)
     return runtime
 
@@ -189,8 +188,8 @@ def _runtime_of(task: Any) -> Runtime[Any]:
         context=run.context,
         store=run.store,
         stream_writer=partial(task.emit, "custom"),
-        heartbeat=task.heartbeat,
-        previous=task.slots.get(PREVIOUS),
+        heartbeat=task.live,
+        previous=task.previous,
         execution_info=ExecutionInfo(
             checkpoint_id=run.checkpoint_id,
             checkpoint_ns=task.ns,
