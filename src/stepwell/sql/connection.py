@@ -1,0 +1,34 @@
+"""What the room asks of a database connection: six calls, so that every SQLite library looks the same from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+Row = tuple[Any, ...]
+
+
+class Connection(Protocol):
+    """One open connection of one library. Used by one thread at a time."""
+
+    @property
+    def raw(self) -> Any:
+        """The library's own object, for people who want to look."""
+        ...
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def query(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
+        """Carry out one statement; all of its rows."""
+        ...
+
+    def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Carry out one statement once for each row of arguments."""
+        ...
+
+    def code_of(self, error: BaseException) -> int | None:
+        """SQLite's (extended) result code of an error this connection raised; None when it is no database error."""
+        ...
+
+    def close(self) -> None: ...

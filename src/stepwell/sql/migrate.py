@@ -1,0 +1,82 @@
+"""Numbered migrations: how the tables of a room come to be, and how an old database becomes one of today.
+
+Several rooms (checkpoints, the store) may live in one database; the table `stepwell_schema` has a row for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from stepwell.errors import ForeignDatabaseError
+from stepwell.sql.query import Begin, Query
+
+APPLICATION_ID = 0x53746570  # "Step"; what `file` and sqlite3 show of a database of ours
+SCHEMA_TABLE = (
+    "CREATE TABLE IF NOT EXISTS stepwell_schema (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+)
+
+
+def migrate_sqlite(
+    room: str, migrations: Sequence[Sequence[str]], where: str, *, may_write: bool = True
+) -> Generator[Any, Any, int]:
+    """Bring `room` to the newest version in one transaction; answers the version it had before (0: it was new).
+
+    `migrations[k]` are the statements that lead from version k to k + 1. Refuses, before anything is changed, a
+    database that another program marked as its own, one with tables of the same names, and one of a newer version.
+    With `may_write=False` a database that is not up to date is refused.
+    """
+    yield from Begin("read" if not may_write else "write")
+    version = yield from _version_of(room, migrations, where)
+    if version == len(migrations):
+        return version
+    if not may_write:
+        raise ForeignDatabaseError(
+            f"{where}: its tables are of version {version}, this library needs {len(migrations)}, and the file "
+            "cannot be written. Open it once with the right to write."
+        )
+    yield from Query(SCHEMA_TABLE)
+    for statements in migrations[version:]:
+        for sql in statements:
+            yield from Query(sql)
+    yield from Query(
+        "INSERT INTO stepwell_schema (room, version) VALUES (?, ?) "
+        "ON CONFLICT (room) DO UPDATE SET version = excluded.version",
+        (room, len(migrations)),
+    )
+    return version
+
+
+def _version_of(room: str, migrations: Sequence[Sequence[str]], where: str) -> Generator[Any, Any, int]:
+    [(mark,)] = yield from Query("PRAGMA application_id")
+    if mark not in (0, APPLICATION_ID):
+        raise ForeignDatabaseError(
+            f"{where} belongs to another program (application id {mark:#x}). Give another path; nothing was changed."
+        )
+    rows = yield from Query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    names = {name for (name,) in rows}
+    version = 0
+    if "stepwell_schema" in names:
+        found = yield from Query("SELECT version FROM stepwell_schema WHERE room = ?", (room,))
+        version = found[0][0] if found else 0
+    if version > len(migrations):
+        raise ForeignDatabaseError(
+            f"{where} was written by a newer version of this library (its {room} tables are of version {version}, "
+            f"this one knows {len(migrations)}). Update the library; nothing was changed."
+        )
+    if version == 0:
+        taken = sorted(name for name in names if any(_makes(sql, name) for step in migrations for sql in step))
+        if taken:
+            raise ForeignDatabaseError(
+                f"{where} has {', '.join(taken)} already, made by another program (perhaps another checkpoint "
+                "library). Give another path; nothing was changed."
+            )
+        if not names:
+            yield from Query(f"PRAGMA application_id={APPLICATION_ID}")
+    return version
+
+
+def _makes(sql: str, name: str) -> bool:
+    """Whether a statement makes the table or view `name`."""
+    words = sql.replace("(", " ").split(None, 6)[:6]
+    return words[:1] == ["CREATE"] and name in words and bool({"TABLE", "VIEW"} & set(words))

@@ -1,0 +1,227 @@
+"""The thread that serves async callers of one database: what waits is written in one transaction.
+
+Each operation runs in a savepoint of its own, all of them are made durable by one COMMIT, and only then are the
+callers told. So a database serves many conversations at the cost of one commit, and no event loop waits for a disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepwell.errors import DatabaseError
+from stepwell.sql.carry import Finished, Part, advance, carry, fail
+from stepwell.sql.query import Begin, End, Pause
+
+if TYPE_CHECKING:
+    from stepwell.sql.sqlite import SqliteDatabase
+
+IDLE_S = 10.0
+"""A thread that nobody asks anything ends after this time; the next caller starts another."""
+LARGEST_GROUP = 256
+
+
+class Job:
+    """An operation that a coroutine waits for. `effect` is where it stands."""
+
+    __slots__ = ("effect", "error", "future", "loop", "op")
+
+    def __init__(self, op: Generator[Any, Any, Any]) -> None:
+        self.op = op
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.effect: Any = None
+        self.error: BaseException | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.error is not None or type(self.effect) is Finished
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.future.cancelled()
+
+
+class Writer:
+    """The queue of one database and the thread behind it, which runs only while there is work."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._paused: list[tuple[float, int, Job]] = []
+        self._number = itertools.count()
+        self._guard = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._waiting = 0
+
+    async def carry_out(self, op: Generator[Any, Any, Any]) -> Any:
+        """The answer of `op`. Cancelled before it began, it never runs; later, it is finished or undone as a whole."""
+        job = Job(op)
+        with self._guard:
+            self._waiting += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="stepwell-writer", daemon=True)
+                self._thread.start()
+        self._queue.put(job)
+        return await job.future
+
+    def stop(self) -> None:
+        """Let the thread finish what waits, and wait for it."""
+        with self._guard:
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            self._queue.put(None)
+            thread.join()
+
+    # ------------------------------------------------------------------ in the thread
+
+    def _serve(self) -> None:
+        is_stopping = False
+        while True:
+            jobs = self._gather()
+            if None in jobs:
+                is_stopping = True
+                jobs += self._stop_waiting()
+            self._carry_out([job for job in jobs if job is not None])
+            with self._guard:
+                if self._waiting == 0 and (is_stopping or not jobs):
+                    self._thread = None
+                    return
+
+    def _gather(self) -> list[Job | None]:
+        """What is due: at least one job, unless none came for a while."""
+        jobs: list[Job | None] = []
+        try:
+            jobs.append(self._queue.get(timeout=self._patience()))
+            while len(jobs) < LARGEST_GROUP:
+                jobs.append(self._queue.get_nowait())
+        except queue.Empty:
+            pass
+        now = time.monotonic()
+        while self._paused and self._paused[0][0] <= now:
+            job = heapq.heappop(self._paused)[2]
+            self._move(job, advance)
+            jobs.append(job)
+        return jobs
+
+    def _stop_waiting(self) -> list[Job]:
+        """Whoever waits for a lease waits in vain: the database is being closed."""
+        jobs = [job for _, _, job in self._paused]
+        self._paused.clear()
+        for job in jobs:
+            self._move(job, fail, DatabaseError(f"{self._database.name} was closed while this run waited for it."))
+        return jobs
+
+    def _patience(self) -> float:
+        if not self._paused:
+            return IDLE_S
+        return max(self._paused[0][0] - time.monotonic(), 0.0)
+
+    def _carry_out(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            if job.is_abandoned:
+                job.op.close()
+                job.error = job.error or asyncio.CancelledError()
+            elif job.effect is None:
+                self._move(job, advance)
+        with self._database.lock:
+            writes = [job for job in jobs if not job.is_over and _is_write(job.effect)]
+            for job in jobs:
+                if not job.is_over and not _is_write(job.effect):
+                    self._move(job, self._database.stretch, job.effect)
+            if len(writes) == 1:
+                self._move(writes[0], self._database.stretch, writes[0].effect)
+            elif writes:
+                self._together(writes)
+        self._pass_on(jobs)
+
+    def _move(self, job: Job, how: Any, *args: Any) -> None:
+        """Take a job one stretch further; what it raises is its own error."""
+        try:
+            job.effect = how(job.op, *args)
+        except BaseException as error:
+            job.error = error
+
+    def _together(self, jobs: Sequence[Job]) -> None:
+        """One transaction for all, a savepoint each."""
+        database = self._database
+        try:
+            connection = database.ready()
+            database.begin("write")
+        except Exception as error:
+            for job in jobs:
+                self._move(job, fail, error)
+            return
+        for job in jobs:
+            try:
+                with Part(connection):
+                    job.effect = carry(connection, job.op, advance(job.op), database.typed)
+                    if job.is_abandoned:
+                        raise asyncio.CancelledError
+                    if type(job.effect) in (Begin, Pause):
+                        raise DatabaseError(f"An operation asked for {type(job.effect).__name__} in a transaction.")
+            except BaseException as error:
+                job.error = database.typed(error)
+            if not connection.in_transaction:
+                break
+        self._commit(jobs)
+
+    def _commit(self, jobs: Sequence[Job]) -> None:
+        database = self._database
+        try:
+            if not database.ready().in_transaction:
+                first = next((job.error for job in jobs if job.error is not None), None)
+                raise DatabaseError(f"{database.name}: the transaction was undone: {first}") from first
+            database.commit()
+        except Exception as error:
+            for job in jobs:
+                if job.error is None:
+                    job.error = error
+                    job.op.close()
+            return
+        for job in jobs:
+            if job.error is None and type(job.effect) is End:
+                self._move(job, advance)
+
+    def _pass_on(self, jobs: Sequence[Job]) -> None:
+        """Finished jobs go back to their loops, waiting ones to the clock, the rest to the end of the queue."""
+        done: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+        for job in jobs:
+            if job.is_over:
+                done.setdefault(job.loop, []).append(job)
+            elif type(job.effect) is Pause:
+                heapq.heappush(self._paused, (time.monotonic() + job.effect.seconds, next(self._number), job))
+            else:
+                self._queue.put(job)
+        with self._guard:
+            self._waiting -= sum(map(len, done.values()))
+        for loop, jobs_of_loop in done.items():
+            try:
+                loop.call_soon_threadsafe(self._deliver, jobs_of_loop)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                for job in jobs_of_loop:
+                    self._lost(job)
+
+    def _deliver(self, jobs: Sequence[Job]) -> None:
+        """In the loop of the callers."""
+        for job in jobs:
+            if job.future.cancelled():
+                self._lost(job)
+            elif job.error is not None:
+                job.future.set_exception(job.error)
+            else:
+                job.future.set_result(job.effect.answer)
+
+    def _lost(self, job: Job) -> None:
+        if job.error is None and self._database.on_lost is not None:
+            self._database.on_lost(job.effect.answer)
+
+
+def _is_write(effect: Any) -> bool:
+    return type(effect) is Begin and effect.mode == "write"
