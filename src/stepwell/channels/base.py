@@ -7,8 +7,8 @@ keep a state inside the object; a subclass that overrides only those is driven t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 from stepwell.errors import EmptyChannelError
 from stepwell.types import MISSING
@@ -21,16 +21,18 @@ State = TypeVar("State")
 class BaseChannel(Generic[Value, Update, State]):
     """One key of the state. `typ` is the type of its value, `key` its name."""
 
-    clears: ClassVar[bool] = False
+    clears: bool = False
     """Whether a step without writes changes the state (`idle`)."""
-    consumes: ClassVar[bool] = False
+    consumes: bool = False
     """Whether a node that it triggered changes the state (`spend`)."""
-    finishes: ClassVar[bool] = False
+    finishes: bool = False
     """Whether the end of the run changes the state (`close`)."""
-    stored: ClassVar[bool] = True
+    stored: bool = True
     """Whether checkpoints hold it."""
-    direct: ClassVar[bool] = True
+    direct: bool = True
     """Whether the value is the state itself, so that `view` need not be called."""
+    prepare: Callable[[Any], Any] | None = None
+    """What a write becomes when a node makes it (messages get ids), so that what is recorded is what is merged."""
 
     def __init__(self, typ: Any, key: str = "") -> None:
         self.typ = typ
