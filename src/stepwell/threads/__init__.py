@@ -1,0 +1,48 @@
+"""Threads as people use them: list, find, log, show, fork, rewind. Plain functions over a saver; nothing is printed."""
+
+from stepwell.threads.back import OpenTurn, open_turn, steps_back, turns_back
+from stepwell.threads.chain import ThreadSaver
+from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
+from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
+from stepwell.threads.ids import new_thread_id
+from stepwell.threads.list import Listing, latest_thread, list_threads
+from stepwell.threads.log import LogLine, ThreadLog, read_log
+from stepwell.threads.rewind import Rewound, rewind_thread
+from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
+from stepwell.threads.transcript import Said, said_in, text_of, transcript
+from stepwell.threads.turns import Entry, Turn
+
+__all__ = [
+    "ThreadSaver",
+    "new_thread_id",
+    "find_thread",
+    "find_checkpoint",
+    "similar_ids",
+    "short_id",
+    "Listing",
+    "list_threads",
+    "latest_thread",
+    "ThreadLog",
+    "LogLine",
+    "Turn",
+    "Entry",
+    "read_log",
+    "Shown",
+    "ShownTask",
+    "show_checkpoint",
+    "load_checkpoint",
+    "open_questions",
+    "Said",
+    "said_in",
+    "text_of",
+    "transcript",
+    "Forked",
+    "fork_thread",
+    "fork_to_thread",
+    "Rewound",
+    "rewind_thread",
+    "OpenTurn",
+    "open_turn",
+    "turns_back",
+    "steps_back",
+]

@@ -1,0 +1,83 @@
+"""What the use cases need of a saver, and the chain of a thread as they read it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+from stepwell.saves import At, Loaded, Op, Page
+from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
+
+T = TypeVar("T")
+PAGE: Final = 500
+"""Checkpoints read at a time: enough to make the query cheap, few enough to keep memory flat."""
+MAIN: Final = "main"
+
+
+class ThreadSaver(Protocol):
+    """The part of a saver that this room calls. Every saver of ours has it."""
+
+    def list_threads(
+        self,
+        *,
+        status: Any = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        before: Any = None,
+    ) -> list[ThreadInfo]: ...
+
+    def branches(self, thread_id: str) -> list[BranchInfo]: ...
+
+    def tags(self, thread_id: str) -> list[TagInfo]: ...
+
+    def create_branch(self, config: Any, name: str) -> Any: ...
+
+    def set_head(self, config: Any, checkpoint_id: str) -> Any: ...
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None: ...
+
+    def provenance(self, config: Any) -> Sequence[Provenance]: ...
+
+    def history(
+        self,
+        at: At | None,
+        *,
+        lineage: bool = False,
+        filter: Mapping[str, Any] | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+    ) -> Op[Page]: ...
+
+    def load(self, at: At) -> Generator[Any, Any, Loaded | None]: ...
+
+    def perform(self, op: Op[T]) -> T: ...
+
+
+def read_chain(saver: ThreadSaver, at: At, *, lineage: bool = False) -> Iterator[Loaded]:
+    """The checkpoints of a namespace, newest first: the whole tree, or (lineage) the line that leads to `at`.
+
+    Values stay encoded until somebody reads them, a page at a time.
+    """
+    before: str | None = None
+    while True:
+        page = saver.perform(saver.history(at, lineage=lineage, before=before, limit=PAGE))
+        yield from page.items
+        before = page.before
+        if before is None:
+            return
+
+
+def checkpoint_of(loaded: Loaded) -> str:
+    """The id of a checkpoint that a saver handed out."""
+    assert loaded.at.checkpoint is not None, "a loaded checkpoint names itself"
+    return loaded.at.checkpoint
+
+
+def config_of(thread_id: str, checkpoint_id: str | None = None, branch: str | None = None) -> dict[str, Any]:
+    """The config that addresses a thread, one of its branches, or one of its checkpoints."""
+    named: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": ""}
+    if checkpoint_id is not None:
+        named["checkpoint_id"] = checkpoint_id
+    if branch is not None:
+        named["branch"] = branch
+    return {"configurable": named}
