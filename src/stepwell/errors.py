@@ -76,6 +76,10 @@ class ThreadIdError(StepwellError, ValueError):
     """A thread id, checkpoint id, namespace or branch name that cannot be one."""
 
 
+class InvalidNamespaceError(StepwellError, ValueError):
+    """A namespace that a store cannot keep items under."""
+
+
 class NoSaverError(StepwellError, ValueError):
     """The call needs a checkpointer, and the graph was compiled without one."""
 
