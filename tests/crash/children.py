@@ -1,0 +1,124 @@
+"""What the children do: the victim runs a graph and is killed, the heir opens the file and goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+from typing import Any
+
+from stepwell.checkpoint.sqlite import SqliteSaver
+from stepwell.checkpoint.sqlite.aio import AsyncSqliteSaver
+from stepwell.types import Command
+from tests.crash.shapes import ANSWER, SHAPES, Diary, Nodes
+from tests.crash.switch import kill_after, kill_at
+
+CONFIG: dict[str, Any] = {"configurable": {"thread_id": "t"}}
+BEGIN: dict[str, Any] = {"trail": ["begin"]}
+
+
+def victim(
+    path: str,
+    diary: str,
+    shape: str,
+    driver: str,
+    durability: str,
+    given: str = "input",
+    boundary: int = 0,
+    seconds: float = 0.0,
+) -> dict[str, Any]:
+    """Streams a run and writes down what it is shown; dies at a boundary or after a time, if one is given.
+
+    given: "input", or "answer" to go on from the question of a run that was not disturbed.
+    """
+    book = Diary(diary)
+    graph = SHAPES[shape].build(Nodes(book, driver, pause_s=0.001 if seconds else 0.0))
+    what: Any = BEGIN if given == "input" else Command(resume=ANSWER)
+    switch = kill_at(boundary)
+    if seconds:
+        kill_after(seconds)
+
+    def shown(chunk: Any) -> None:
+        _, update = chunk
+        for node in update:
+            book.write(f"shown {node}")
+
+    def run() -> None:
+        with SqliteSaver.from_conn_string(path) as saver:
+            app = graph.compile(checkpointer=saver)
+            for chunk in app.stream(what, CONFIG, stream_mode="updates", subgraphs=True, durability=durability):
+                shown(chunk)
+
+    async def arun() -> None:
+        async with AsyncSqliteSaver.from_conn_string(path) as saver:
+            app = graph.compile(checkpointer=saver)
+            async for chunk in app.astream(what, CONFIG, stream_mode="updates", subgraphs=True, durability=durability):
+                shown(chunk)
+
+    if driver == "sync":
+        run()
+    else:
+        asyncio.run(arun())
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return {"boundaries": switch.count}
+
+
+def heir(path: str, diary: str, shape: str) -> dict[str, Any]:
+    """Checks the file, reads everything in it, goes on to the end; tells what was found and what came of it."""
+    sound = _integrity(path)
+    graph = SHAPES[shape].build(Nodes(Diary(diary), "sync"))
+    with SqliteSaver.from_conn_string(path) as saver:
+        app = graph.compile(checkpointer=saver)
+        found = _state(app)
+        lineage = _lineage(app)
+        answer = _go_on(app)
+        again = _state(app)
+    return {"integrity": sound, "found": found, "lineage": lineage, "answer": answer, "again": again}
+
+
+def asks(path: str, diary: str, shape: str) -> bool:
+    """Runs the graph to its question, without a disturbance; tells whether it is open."""
+    graph = SHAPES[shape].build(Nodes(Diary(diary), "sync"))
+    with SqliteSaver.from_conn_string(path) as saver:
+        app = graph.compile(checkpointer=saver)
+        app.invoke(BEGIN, CONFIG)
+        return bool(app.get_state(CONFIG).interrupts)
+
+
+def _integrity(path: str) -> str:
+    """What SQLite itself says about the file, before we open it."""
+    connection = sqlite3.connect(path)
+    said = "; ".join(row[0] for row in connection.execute("PRAGMA integrity_check"))
+    connection.close()
+    return said
+
+
+def _state(app: Any) -> dict[str, Any]:
+    """Values, what comes next, and whether a question is open."""
+    state = app.get_state(CONFIG)
+    return {"values": dict(state.values), "next": list(state.next), "asks": bool(state.interrupts)}
+
+
+def _lineage(app: Any) -> bool:
+    """Whether every entry of the history reads, and has a parent that is there (the oldest has none)."""
+    entries = list(app.get_state_history(CONFIG))
+    ids = {entry.config["configurable"]["checkpoint_id"] for entry in entries}
+    parents = [entry.parent_config["configurable"]["checkpoint_id"] for entry in entries if entry.parent_config]
+    for entry in entries:
+        dict(entry.values)
+    return set(parents) <= ids and len(parents) == max(0, len(entries) - 1)
+
+
+def _go_on(app: Any) -> dict[str, Any]:
+    """To the end of the run, answering the question if it is asked; from the beginning where nothing is there."""
+    for _ in range(3):
+        state = app.get_state(CONFIG)
+        if state.interrupts:
+            app.invoke(Command(resume=ANSWER), CONFIG)
+        elif state.next:
+            app.invoke(None, CONFIG)
+        elif not state.values:
+            app.invoke(BEGIN, CONFIG)
+        else:
+            break
+    return dict(app.get_state(CONFIG).values)

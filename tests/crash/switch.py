@@ -1,0 +1,54 @@
+"""Where a child is killed: at the n-th boundary, or after some time whatever it does.
+
+A boundary lies before and after every statement that reaches SQLite and every effect the driver is asked for: between
+two of them nothing becomes durable.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from stepwell.sql.apsw_ import ApswConnection
+from stepwell.sql.stdlib import StdlibConnection
+
+
+class Switch:
+    """Counts boundaries; at number `kill_at` the process ends as by kill -9. 0: it only counts."""
+
+    def __init__(self, kill_at: int = 0) -> None:
+        self.kill_at, self.count = kill_at, 0
+
+    def pass_(self) -> None:
+        self.count += 1
+        if self.count == self.kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _around(switch: Switch, call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` with a boundary on either side."""
+
+    def watched(*args: Any, **options: Any) -> Any:
+        switch.pass_()
+        answer = call(*args, **options)
+        switch.pass_()
+        return answer
+
+    return watched
+
+
+def kill_at(boundary: int) -> Switch:
+    """From now on the process dies at this boundary; the switch tells how many there were."""
+    switch = Switch(boundary)
+    for connection in (ApswConnection, StdlibConnection):
+        for name in ("query", "many"):
+            setattr(connection, name, _around(switch, getattr(connection, name)))
+    return switch
+
+
+def kill_after(seconds: float) -> None:
+    """The kernel ends the process after this time, in the middle of whatever it does."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
