@@ -1,0 +1,65 @@
+"""What every command may be asked: which database, and whether to answer in JSON."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from stepwell.cli.asjson import as_json
+
+F = TypeVar("F", bound=Callable[..., Any])
+VARIABLE: Final = "STEPWELL_DB"
+"""Environment variable that names the database when --db does not."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """The options of the whole command line, given before or after the command's name."""
+
+    db: Path | None = None
+    json: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The database in force: --db, else STEPWELL_DB, else ~/.stepwell/stepwell.db."""
+        named = self.db or os.environ.get(VARIABLE)
+        return Path(named).expanduser() if named else Path.home() / ".stepwell" / "stepwell.db"
+
+    @property
+    def db_flag(self) -> str:
+        """What to add to a command that shall work on the same database."""
+        return f" --db {shlex.quote(str(self.db))}" if self.db is not None else ""
+
+    def say(self, data: Any) -> None:
+        """Prints `data` as one line of JSON."""
+        click.echo(as_json(data))
+
+
+def with_common_options(command: F) -> F:
+    """Gives a command --db and --json; it finds them in its Asked (`@click.pass_obj`)."""
+    command = click.option(
+        "--json", "as_json_", is_flag=True, expose_value=False, callback=_keep_json, help="Answer in JSON."
+    )(command)
+    return click.option(
+        "--db",
+        type=click.Path(dir_okay=False, path_type=Path),
+        expose_value=False,
+        callback=_keep_db,
+        help=f"The database. Else ${VARIABLE}, else ~/.stepwell/stepwell.db.",
+    )(command)
+
+
+def _keep_db(ctx: click.Context, _param: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        ctx.ensure_object(Asked).db = value
+
+
+def _keep_json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Asked).json = True

@@ -1,0 +1,73 @@
+"""`stepwell chat`: a conversation in the terminal."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.conversation import Conversation
+from stepwell.cli.database import opened
+from stepwell.cli.graphs import OFFLINE, load_graph
+from stepwell.cli.place import Wish, find_place, with_place_options
+from stepwell.cli.slash import Leave, obey
+from stepwell.cli.text import printable
+
+
+@click.command("chat")
+@click.option("--graph", "spec", metavar="MODULE:NAME", default=OFFLINE, help="The graph; else one that works offline.")
+@with_place_options
+@with_common_options
+@click.pass_obj
+def command(asked: Asked, /, spec: str, **place: Any) -> None:
+    """Talk to a graph in a thread that remembers. Without --thread a new one begins.
+
+    A thread that --thread names must exist; --new begins it. Ctrl-C stops an answer, Ctrl-D leaves, /help tells more.
+    """
+    with opened(asked.path, create=True) as saver:
+        at = find_place(saver, Wish(**place))
+        talk = Conversation(saver, load_graph(spec, saver), at, asked)
+        click.echo(f"thread {printable(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
+        talk.pick_up()
+        _converse(talk)
+        if not talk.at.is_new:
+            again = f"stepwell chat{asked.db_flag} --thread {shlex.quote(talk.at.thread_id)}"
+            click.echo(f"Carry on with: {again}", err=True)
+
+
+def _converse(talk: Conversation) -> None:
+    """Reads lines until the user leaves."""
+    while True:
+        try:
+            line = _ask("answer> " if talk.questions else "you> ")
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            continue
+        except EOFError:
+            return
+        if not line.strip():
+            continue
+        if not line.startswith("/"):
+            talk.hear(line)
+            continue
+        try:
+            obey(talk, line)
+        except Leave:
+            return
+
+
+def _ask(prompt: str) -> str:
+    """A line from the user; the prompt is for people only."""
+    if not sys.stdin.isatty():
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line.rstrip("\n")
+    try:
+        return input(prompt)
+    except EOFError:
+        click.echo()
+        raise

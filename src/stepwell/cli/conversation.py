@@ -1,0 +1,121 @@
+"""A conversation with a graph: hears a line, prints the answer as it comes, and is stopped without leaving a mess."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from stepwell.cli.asjson import plain
+from stepwell.cli.asked import Asked
+from stepwell.cli.place import Place
+from stepwell.cli.text import printable
+from stepwell.cli.turn import answer_in, as_input, run_turn
+from stepwell.errors import StepwellError
+from stepwell.threads import Rewound, load_checkpoint, open_questions, open_turn, rewind_thread
+from stepwell.types import Command, Interrupt
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Where the talk takes place, with which graph, and what it waits for."""
+
+    saver: Any
+    graph: Any
+    at: Place
+    asked: Asked
+    questions: Sequence[Interrupt] = field(default=())
+
+    def pick_up(self) -> None:
+        """Shows the open question of the thread, or finishes the turn that was cut off."""
+        if self.at.is_new:
+            return
+        head = load_checkpoint(self.saver, self.at.thread_id, branch=self.at.branch)
+        self._wait_for(open_questions(head))
+        if not self.questions and head.next:
+            click.echo(f"(the last turn was cut off before {', '.join(head.next)}; finishing it)", err=True)
+            self._turn(None)
+
+    def hear(self, line: str) -> None:
+        """Answers the first open question with `line`, or gives it to the graph as a message."""
+        if self.questions:
+            self._turn(answer_in(line, self.questions))
+            return
+        self.at.entitle(line)
+        self._turn(as_input(self.graph, line))
+
+    def carry_on(self) -> None:
+        """Finishes a turn that was stopped."""
+        if open_turn(self.saver, self.at.thread_id, branch=self.at.branch) is None:
+            click.echo("There is nothing to finish.", err=True)
+        else:
+            self._turn(None)
+
+    def go_back(self, checkpoint_id: str) -> Rewound:
+        """Moves the branch to a checkpoint, and looks what is open there."""
+        rewound = rewind_thread(self.saver, self.at.thread_id, checkpoint_id, branch=self.at.branch)
+        head = load_checkpoint(self.saver, self.at.thread_id, branch=self.at.branch)
+        self.questions = ()
+        self._wait_for(open_questions(head))
+        return rewound
+
+    def move_to(self, at: Place) -> None:
+        """Goes on in another place."""
+        self.at = at
+        self.questions = ()
+        self.pick_up()
+
+    def _turn(self, given: dict[str, Any] | Command[Any] | None) -> None:
+        try:
+            ended = run_turn(self.graph, given, self.at.config, _say)
+        except KeyboardInterrupt:
+            click.echo()
+            self._stopped()
+        except Exception as error:
+            # Whatever a graph's own code raises must not end the conversation.
+            self._failed(error)
+        else:
+            click.echo()
+            self._wait_for(ended.questions)
+            if ended.next and not ended.questions:
+                click.echo(f"(stopped before {', '.join(ended.next)}; /continue goes on)", err=True)
+        self.at.is_new = self.at.is_new and not self.saver.branches(self.at.thread_id)
+
+    def _wait_for(self, questions: Sequence[Interrupt]) -> None:
+        self.questions = questions
+        for question in questions[:1]:
+            value = question.value
+            text = value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+            click.secho(f"? {printable(text)}", fg="yellow")
+
+    def _stopped(self) -> None:
+        """Takes the message back when nothing had been done with it; else keeps the work and says how to go on."""
+        thread_id, branch = self.at.thread_id, self.at.branch
+        turn = open_turn(self.saver, thread_id, branch=branch)
+        if turn is None:
+            click.echo("(stopped)", err=True)
+        elif turn.has_work or (turn.before is None and not self.at.is_new):
+            click.echo("(stopped; finished steps are kept: /continue goes on, /rewind takes it back)", err=True)
+        else:
+            if turn.before is None:
+                self.saver.delete_thread(thread_id)
+            else:
+                rewind_thread(self.saver, thread_id, turn.before, branch=branch)
+            click.echo("(stopped; your message is taken back)", err=True)
+
+    def _failed(self, error: Exception) -> None:
+        if not isinstance(error, StepwellError):
+            click.echo("".join(traceback.format_exception(error)), err=True)
+        click.secho(f"Error: {printable(str(error) or type(error).__name__)}", fg="red", err=True)
+        if not isinstance(error, StepwellError):
+            click.echo("(finished steps are kept: /continue tries again, /rewind takes your message back)", err=True)
+
+
+def _say(text: str) -> None:
+    click.echo(printable(text), nl=False)
+    sys.stdout.flush()

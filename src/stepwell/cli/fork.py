@@ -1,0 +1,63 @@
+"""`stepwell fork`: a second line from a checkpoint."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.database import opened
+from stepwell.threads import (
+    find_checkpoint,
+    find_thread,
+    fork_thread,
+    fork_to_thread,
+    new_thread_id,
+    short_id,
+    turns_back,
+)
+
+
+@click.command("fork")
+@click.argument("thread")
+@click.argument("checkpoint", required=False)
+@click.option("--turns", type=click.IntRange(min=1), help="Begin so many turns before the latest.")
+@click.option("--branch", metavar="NAME", help="The name of the new branch; else fork-1, fork-2, …")
+@click.option("--into", metavar="ID", help="Copy into a new thread of this id instead; `new` makes up an id.")
+@with_common_options
+@click.pass_obj
+def command(
+    asked: Asked, thread: str, checkpoint: str | None, turns: int | None, branch: str | None, into: str | None
+) -> None:
+    """Begin a second line at a CHECKPOINT of THREAD, or at its latest. What is there stays as it is.
+
+    The line is a branch of the thread, or with --into a thread of its own.
+    """
+    if checkpoint and turns:
+        raise click.UsageError("CHECKPOINT and --turns both say where to begin: give one of them.")
+    if branch and into:
+        raise click.UsageError("--branch and --into are two ways to fork: give one of them.")
+    with opened(asked.path) as saver:
+        thread_id = find_thread(saver, thread)
+        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        id = turns_back(saver, thread_id, turns) if turns else id
+        if into is not None:
+            forked = fork_to_thread(saver, thread_id, new_thread_id() if into == "new" else into, id)
+        else:
+            forked = fork_thread(saver, thread_id, id, name=branch or "")
+    go_on = f"stepwell chat{asked.db_flag} --thread {shlex.quote(forked.thread_id)}"
+    go_on += f" --branch {shlex.quote(forked.branch)}" if into is None else ""
+    if asked.json:
+        asked.say(
+            {
+                "thread": forked.thread_id,
+                "branch": forked.branch,
+                "checkpoint": forked.checkpoint_id,
+                "from_thread": forked.source_thread_id,
+                "go_on": go_on,
+            }
+        )
+        return
+    what = f"thread {forked.thread_id}" if into is not None else f"branch {forked.branch} of thread {forked.thread_id}"
+    click.echo(f"{what} begins at {short_id(forked.checkpoint_id)}. Go on in it with:\n  {go_on}")

@@ -1,0 +1,121 @@
+"""`stepwell log`: the chain of a thread as a tree."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import Any
+
+import click
+
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.database import opened
+from stepwell.cli.text import ago, columns, count, one_line, printable
+from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_thread, read_log, short_id
+
+WIDE = 120
+
+
+@click.command("log")
+@click.argument("thread")
+@click.option("--steps", is_flag=True, help="One checkpoint a line; without it, one turn.")
+@click.option("--all", "leaves", is_flag=True, help="Also the ends that forks and rewinds left behind.")
+@click.option("--branch", help="Only the line of this branch.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most so many turns (or checkpoints).")
+@with_common_options
+@click.pass_obj
+def command(asked: Asked, thread: str, steps: bool, leaves: bool, branch: str | None, limit: int | None) -> None:
+    """Show the chain of THREAD as a tree, newest first: a line for each turn, branches and tags at their heads.
+
+    THREAD is an id or the beginning of one.
+    """
+    with opened(asked.path) as saver:
+        log = read_log(saver, find_thread(saver, thread), branch=branch, leaves=leaves, steps=steps)
+    if asked.json:
+        asked.say(_json(log, limit, steps))
+    else:
+        print_log(log, limit=limit, steps=steps)
+
+
+def print_log(log: ThreadLog, *, limit: int | None = None, steps: bool = False) -> None:
+    """The tree, line by line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    shown = 0
+    for line in log.lines:
+        if line.turn is not None:
+            if shown == limit:
+                click.echo(f"({count(len(log.turns) - shown, 'more line')})", err=True)
+                break
+            shown += 1
+        click.echo(_line(line, width, steps))
+    if log.left_out:
+        click.echo(f"(left behind, --all shows them: {', '.join(map(printable, log.left_out))})", err=True)
+
+
+def _line(line: LogLine, width: int, steps: bool) -> str:
+    if line.turn is None:
+        return click.style(line.lanes, dim=True)
+    last = line.turn.last
+    names = (*map(printable, last.branches), *(f"tag: {printable(tag)}" for tag in last.tags))
+    labels = f" ({', '.join(names)})" if names else ""
+    when = ago(last.created_at)
+    room = max(20, width - len(line.lanes) - len(labels) - columns(when) - 12)
+    text = one_line(_step_text(last) if steps else _turn_text(line.turn), room)
+    return (
+        f"{line.lanes} {click.style(short_id(last.checkpoint_id), fg='yellow')}{click.style(labels, fg='cyan')}"
+        f"  {click.style(when, dim=True)}  {text}"
+    )
+
+
+def _turn_text(turn: Turn) -> str:
+    ran = ", ".join(turn.nodes) or turn.first.source
+    due = f" [next: {', '.join(turn.last.next)}]" if turn.last.next else ""
+    if not turn.said and not turn.reply:
+        return f"{ran}{due}"
+    said = turn.said or "…"
+    return f"{said} → {turn.reply}{due}" if turn.reply else f"{said}{due}"
+
+
+def _step_text(entry: Entry) -> str:
+    ran = ", ".join(entry.nodes) or "-"
+    due = f" → {', '.join(entry.next)}" if entry.next else ""
+    text = entry.said or entry.reply
+    return f"step {entry.step} {entry.source}: {ran}{due}" + (f"  {text}" if text else "")
+
+
+def _json(log: ThreadLog, limit: int | None, steps: bool) -> dict[str, Any]:
+    turns = log.turns[:limit]
+    rows = [_step_row(turn.last) if steps else _turn_row(turn) for turn in turns]
+    key = "checkpoints" if steps else "turns"
+    return {"thread": log.thread_id, key: rows, "left_out": list(log.left_out), "more": len(turns) < len(log.turns)}
+
+
+def _turn_row(turn: Turn) -> dict[str, Any]:
+    return {
+        "checkpoint": turn.last.checkpoint_id,
+        "parent": turn.first.parent_id,
+        "source": turn.first.source,
+        "created_at": turn.last.created_at,
+        "said": turn.said,
+        "reply": turn.reply,
+        "nodes": list(turn.nodes),
+        "next": None if turn.last.next is None else list(turn.last.next),
+        "branches": list(turn.last.branches),
+        "tags": list(turn.last.tags),
+        "checkpoints": [entry.checkpoint_id for entry in turn.entries],
+    }
+
+
+def _step_row(entry: Entry) -> dict[str, Any]:
+    return {
+        "checkpoint": entry.checkpoint_id,
+        "parent": entry.parent_id,
+        "step": entry.step,
+        "source": entry.source,
+        "created_at": entry.created_at,
+        "run": entry.run_id,
+        "nodes": list(entry.nodes),
+        "next": None if entry.next is None else list(entry.next),
+        "branches": list(entry.branches),
+        "tags": list(entry.tags),
+    }

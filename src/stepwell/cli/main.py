@@ -1,0 +1,114 @@
+"""`stepwell`: the group of commands, each imported when it is asked for, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
+
+import click
+
+from stepwell.cli.asjson import as_json
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.exits import FAILED, STOPPED, USAGE, exit_code
+from stepwell.cli.text import printable
+from stepwell.errors import AmbiguousIdError, StepwellError
+from stepwell.version import __version__
+
+COMMANDS: Final = {
+    "chat": "Talk to a graph in a thread that remembers.",
+    "run": "Run one turn without a terminal: message in, answer out.",
+    "threads": "List the threads, the most recently active first.",
+    "log": "Show the chain of a thread as a tree.",
+    "show": "Show one checkpoint: what was said, its state, who wrote it.",
+    "fork": "Begin a second line at a checkpoint.",
+    "rewind": "Move a branch back to an earlier checkpoint.",
+}
+"""Each is the click command `command` of the module of its name; `--help` needs none of them."""
+ALIASES: Final = {"history": "log", "list": "threads"}
+
+
+class Commands(click.Group):
+    """Imports a command's module when the command is run, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, or None."""
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"stepwell.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="stepwell")
+@with_common_options
+def cli() -> None:
+    """Memory for agents: threads, a checkpoint after every step, and a way back down to each of them.
+
+    Exit codes: 0 done, 1 not found, 2 wrong usage, 3 busy, 4 damaged, 5 the graph failed, 130 stopped.
+    """
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Runs the command line and leaves with its exit code."""
+    sys.exit(run(sys.argv[1:] if args is None else args))
+
+
+def run(args: Sequence[str]) -> int:
+    """The exit code of a command line; errors are reported on stderr."""
+    asked = Asked()
+    try:
+        cli.main(list(args), prog_name="stepwell", standalone_mode=False, obj=asked, color=_color())
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        error.show()
+        return USAGE
+    except click.ClickException as error:
+        _report(asked, error, error.message)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return STOPPED
+    except BrokenPipeError:
+        # Whoever read us has gone (`stepwell log T | head`): nothing is wrong, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        code = exit_code(error)
+        if code == FAILED and not isinstance(error, StepwellError) and not asked.json:
+            traceback.print_exc()
+        _report(asked, error, str(error) or type(error).__name__)
+        return code
+    return 0
+
+
+def _color() -> bool | None:
+    """False where NO_COLOR is set; None leaves it to click, which colours terminals only."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _report(asked: Asked, error: Exception, message: str) -> None:
+    if asked.json:
+        report: dict[str, object] = {"error": type(error).__name__, "message": message}
+        if isinstance(error, AmbiguousIdError):
+            report["candidates"] = list(error.candidates)
+        click.echo(as_json(report), err=True)
+    else:
+        click.echo(f"{click.style('Error:', fg='red')} {printable(message)}", err=True)
+
+
+if __name__ == "__main__":
+    main()

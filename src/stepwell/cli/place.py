@@ -1,0 +1,106 @@
+"""Which thread a conversation takes place in: a new one, one that is named, or the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import click
+
+from stepwell.cli.text import one_line
+from stepwell.errors import BranchNotFoundError, CheckpointNotFoundError, ThreadNotFoundError
+from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id
+
+F = TypeVar("F", bound=Callable[..., Any])
+TITLE: Final = "title"
+"""The metadata key under which `stepwell threads` finds what a thread is about."""
+TITLE_WIDTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asked for: --thread, --last, --new, --branch."""
+
+    thread: str | None = None
+    last: bool = False
+    new: bool = False
+    branch: str | None = None
+
+
+@dataclass(slots=True)
+class Place:
+    """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was."""
+
+    thread_id: str
+    branch: str | None = None
+    is_new: bool = False
+    title: str = ""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config of a run that carries on here."""
+        named = {"thread_id": self.thread_id}
+        if self.branch is not None:
+            named["branch"] = self.branch
+        return {"configurable": named, "metadata": {TITLE: self.title}} if self.title else {"configurable": named}
+
+    def entitle(self, text: str) -> None:
+        """Takes `text` as the title of the thread when it has none."""
+        self.title = self.title or one_line(text, TITLE_WIDTH)
+
+
+def with_place_options(command: F) -> F:
+    """Gives a command --thread, --last, --new and --branch."""
+    for option in (
+        click.option("--branch", help="Carry on in this branch of the thread instead of main."),
+        click.option("--new", is_flag=True, help="Begin the thread that --thread names; it must not exist."),
+        click.option("--last", is_flag=True, help="Carry on in the thread that was active last."),
+        click.option("--thread", metavar="ID", help="Carry on in this thread: its id, or the beginning of it."),
+    ):
+        command = option(command)
+    return command
+
+
+def find_place(saver: ThreadSaver, wish: Wish) -> Place:
+    """The place that was wished for. A thread that is named must exist, unless --new says that it shall begin now."""
+    if wish.thread is not None and wish.last:
+        raise click.UsageError("--thread names a thread and --last takes the latest one: give one of them.")
+    if wish.thread is None and not wish.last:
+        if wish.branch is not None:
+            raise click.UsageError("--branch needs --thread or --last: a new thread has no branches.")
+        return Place(new_thread_id(), is_new=True)
+    if wish.new:
+        return _named_anew(saver, wish)
+    return _existing(saver, _wished_thread(saver, wish), wish.branch)
+
+
+def _wished_thread(saver: ThreadSaver, wish: Wish) -> str:
+    if wish.thread is None:
+        latest = latest_thread(saver)
+        if latest is None:
+            raise ThreadNotFoundError("there is no thread to carry on with yet. Leave --last out to begin one.")
+        return latest
+    try:
+        return find_thread(saver, wish.thread)
+    except ThreadNotFoundError as error:
+        raise ThreadNotFoundError(f"{error} To begin a thread of this name, add --new.") from None
+
+
+def _named_anew(saver: ThreadSaver, wish: Wish) -> Place:
+    if wish.thread is None or wish.branch is not None:
+        raise click.UsageError("--new goes with --thread alone.")
+    if saver.branches(wish.thread):
+        raise click.UsageError(f"there is a thread {wish.thread!r} already. Leave --new out to carry on with it.")
+    return Place(wish.thread, is_new=True)
+
+
+def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
+    names = [head.name for head in saver.branches(thread_id)]
+    if branch is not None and branch not in names:
+        raise BranchNotFoundError(f"thread {thread_id!r} has no branch {branch!r}. It has: {', '.join(names)}.")
+    try:
+        title = load_checkpoint(saver, thread_id, branch=branch).metadata.get(TITLE, "")
+    except CheckpointNotFoundError:  # registered, and nothing said in it yet
+        return Place(thread_id, branch, is_new=True)
+    return Place(thread_id, branch, title=title if isinstance(title, str) else "")

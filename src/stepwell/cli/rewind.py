@@ -1,0 +1,59 @@
+"""`stepwell rewind`: back to an earlier checkpoint."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.database import opened
+from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
+
+
+@click.command("rewind")
+@click.argument("thread")
+@click.argument("checkpoint", required=False)
+@click.option("--turns", type=click.IntRange(min=1), help="Back by so many turns. The default is one.")
+@click.option("--steps", type=click.IntRange(min=1), help="Back by so many checkpoints.")
+@click.option("--branch", help="Which branch goes back, instead of main.")
+@with_common_options
+@click.pass_obj
+def command(
+    asked: Asked, thread: str, checkpoint: str | None, turns: int | None, steps: int | None, branch: str | None
+) -> None:
+    """Move a branch of THREAD back to a CHECKPOINT, or by turns or steps. Nothing is lost: how to undo it is printed.
+
+    CHECKPOINT is an id, its beginning, the short form that `stepwell log` prints, a branch, or a tag.
+    """
+    if sum(each is not None for each in (checkpoint, turns, steps)) > 1:
+        raise click.UsageError("CHECKPOINT, --turns and --steps each say how far: give one of them.")
+    with opened(asked.path) as saver:
+        thread_id = find_thread(saver, thread)
+        if checkpoint:
+            target = find_checkpoint(saver, thread_id, checkpoint)
+        elif steps:
+            target = steps_back(saver, thread_id, steps, branch=branch)
+        else:
+            target = turns_back(saver, thread_id, turns or 1, branch=branch)
+        rewound = rewind_thread(saver, thread_id, target, branch=branch)
+    undo = undo_of(rewound, asked.db_flag)
+    if asked.json:
+        asked.say(
+            {
+                "thread": rewound.thread_id,
+                "branch": rewound.branch,
+                "before": rewound.before,
+                "now": rewound.now,
+                "undo": undo,
+            }
+        )
+        return
+    click.echo(f"{rewound.branch} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:")
+    click.echo(f"  {undo}")
+
+
+def undo_of(rewound: Rewound, db_flag: str) -> str:
+    """The command that takes a rewind back."""
+    branch = f" --branch {shlex.quote(rewound.branch)}" if rewound.branch != "main" else ""
+    return f"stepwell rewind{db_flag} {shlex.quote(rewound.thread_id)} {rewound.before}{branch}"

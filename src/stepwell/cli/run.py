@@ -1,0 +1,109 @@
+"""`stepwell run`: one turn without a terminal."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from stepwell.cli.asjson import plain
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.database import opened
+from stepwell.cli.graphs import OFFLINE, load_graph
+from stepwell.cli.place import Place, Wish, find_place, with_place_options
+from stepwell.cli.text import printable
+from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
+
+
+@click.command("run")
+@click.option("-m", "--message", help="What to say. Without it: what stdin holds.")
+@click.option("--input", "input_json", metavar="JSON", help="The whole input of the graph, instead of a message.")
+@click.option("--answer", help="Answer the open question of the thread; JSON is taken as such.")
+@click.option("--resume", is_flag=True, help="Finish the turn that was cut off, without saying anything new.")
+@click.option("--graph", "spec", metavar="MODULE:NAME", default=OFFLINE, help="The graph; else one that works offline.")
+@with_place_options
+@with_common_options
+@click.pass_obj
+def command(
+    asked: Asked,
+    /,
+    message: str | None,
+    input_json: str | None,
+    answer: str | None,
+    resume: bool,
+    spec: str,
+    **place: Any,
+) -> None:
+    """Run one turn without a terminal: the message comes from -m or stdin, the answer goes to stdout.
+
+    Without --thread it begins a new thread and names it on stderr. With --json the answer is one object.
+    """
+    given = _given(message, input_json, answer, resume)
+    with opened(asked.path, create=True) as saver:
+        at = find_place(saver, Wish(**place))
+        graph = load_graph(spec, saver)
+        if isinstance(given, str):
+            at.entitle(given)
+            given = as_input(graph, given)
+        if not asked.json and at.is_new:
+            click.echo(f"thread {printable(at.thread_id)}", err=True)
+        ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
+    if asked.json:
+        asked.say(_json(at, ended))
+    else:
+        _finish(asked, at, ended)
+
+
+def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
+    """What the graph is given; a message stays text until the graph is known."""
+    ways = [way for way in (message, input_json, answer) if way is not None]
+    if len(ways) + resume > 1:
+        raise click.UsageError("-m, --input, --answer and --resume each are the input of the turn: give one of them.")
+    if resume:
+        return None
+    if answer is not None:
+        return answer_in(answer)
+    if input_json is not None:
+        try:
+            return json.loads(input_json)
+        except ValueError as error:
+            raise click.UsageError(f"--input is not JSON: {error}.") from None
+    text = message if message is not None else "" if sys.stdin.isatty() else sys.stdin.read().strip()
+    if not text:
+        raise click.UsageError("there is nothing to say. Give -m TEXT, or pipe the message into stdin.")
+    return text
+
+
+def _say(text: str) -> None:
+    click.echo(printable(text), nl=False)
+    sys.stdout.flush()
+
+
+def _finish(asked: Asked, at: Place, ended: Ended) -> None:
+    if ended.reply:
+        click.echo()
+    else:
+        click.echo(json.dumps(plain(ended.values), ensure_ascii=False, indent=2))
+    again = f"stepwell run{asked.db_flag} --thread {shlex.quote(at.thread_id)}"
+    for question in ended.questions:
+        click.echo(f"waiting: {printable(json.dumps(plain(question.value), ensure_ascii=False))}", err=True)
+    if ended.questions:
+        click.echo(f"answer with: {again} --answer TEXT", err=True)
+    elif ended.next:
+        click.echo(f"stopped before {', '.join(ended.next)}; go on with: {again} --resume", err=True)
+
+
+def _json(at: Place, ended: Ended) -> dict[str, Any]:
+    return {
+        "thread": at.thread_id,
+        "branch": at.branch or "main",
+        "checkpoint": ended.checkpoint_id,
+        "status": ended.status,
+        "reply": ended.reply,
+        "questions": [plain(question) for question in ended.questions],
+        "next": list(ended.next),
+        "values": plain({key: value for key, value in ended.values.items() if key != "messages"}),
+    }

@@ -1,0 +1,107 @@
+"""`stepwell show`: one checkpoint of a thread."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from stepwell.cli.asjson import plain
+from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.database import opened
+from stepwell.cli.text import folded, printable
+from stepwell.threads import Said, Shown, ShownTask, find_checkpoint, find_thread, short_id, show_checkpoint
+
+INDENT = "            "
+
+
+@click.command("show")
+@click.argument("thread")
+@click.argument("checkpoint", required=False)
+@click.option("--branch", help="The head of this branch, instead of main's.")
+@click.option("--full", is_flag=True, help="Long values in full.")
+@with_common_options
+@click.pass_obj
+def command(asked: Asked, thread: str, checkpoint: str | None, branch: str | None, full: bool) -> None:
+    """Show a CHECKPOINT of THREAD, or the latest: what was said, its state, what is next, who wrote what.
+
+    CHECKPOINT is an id, its beginning, the short form that `stepwell log` prints, a branch, or a tag.
+    """
+    with opened(asked.path) as saver:
+        thread_id = find_thread(saver, thread)
+        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        shown = show_checkpoint(saver, thread_id, id, branch=branch)
+    if asked.json:
+        asked.say(_json(shown))
+    else:
+        _print(shown, full)
+
+
+def _print(shown: Shown, full: bool) -> None:
+    names = (*shown.branches, *(f"tag: {tag.name}" for tag in shown.tags))
+    labels = click.style(f" ({printable(', '.join(names))})", fg="cyan") if names else ""
+    click.echo(f"thread      {printable(shown.thread_id)}")
+    click.echo(f"checkpoint  {click.style(shown.checkpoint_id, fg='yellow')}{labels}")
+    click.echo(f"parent      {shown.parent_id or 'none: the chain begins here'}")
+    click.echo(f"made        step {shown.step}, {shown.source}, {shown.created_at}")
+    due = "not recorded" if shown.next is None else ", ".join(shown.next) or "nothing: the run is over"
+    click.echo(f"next        {printable(due)}")
+    for task in shown.tasks:
+        click.echo(f"task        {printable(_task_text(task))}")
+    for question in shown.questions:
+        click.secho(f"question    {_value_text(question.value, full)}  (id {question.id})", fg="yellow")
+    for wrote in shown.wrote:
+        click.echo(f"written by  {printable(_wrote_text(wrote))}")
+    for key, value in shown.values.items():
+        click.echo(f"{printable(key)} = {_value_text(value, full)}")
+    if shown.said:
+        click.echo()
+    for said in shown.said:
+        click.echo(_said_text(said, full))
+
+
+def _said_text(said: Said, full: bool) -> str:
+    text = printable(said.text if full else folded(said.text)).replace("\n", "\n" + INDENT)
+    calls = f"[calls {printable(', '.join(said.calls))}]" if said.calls else ""
+    role = click.style(f"{printable(said.role):<10}", bold=True)
+    return f"{role}  {' '.join(part for part in (text, calls) if part)}"
+
+
+def _task_text(task: ShownTask) -> str:
+    fate = "finished" if task.finished else "not finished"
+    attempt = f", attempt {task.attempt}" if task.attempt > 1 else ""
+    return f"{task.node}: {fate}{attempt}" + (f", {task.error}" if task.error else "")
+
+
+def _wrote_text(wrote: Any) -> str:
+    return f"{wrote.node}: {', '.join(wrote.channels) or 'nothing'}" + (f", {wrote.error}" if wrote.error else "")
+
+
+def _value_text(value: Any, full: bool) -> str:
+    text = json.dumps(plain(value), ensure_ascii=False)
+    return printable(text if full else folded(text))
+
+
+def _json(shown: Shown) -> dict[str, Any]:
+    return {
+        "thread": shown.thread_id,
+        "checkpoint": shown.checkpoint_id,
+        "short": short_id(shown.checkpoint_id),
+        "parent": shown.parent_id,
+        "step": shown.step,
+        "source": shown.source,
+        "created_at": shown.created_at,
+        "run": shown.run_id,
+        "branches": list(shown.branches),
+        "tags": [tag.name for tag in shown.tags],
+        "next": None if shown.next is None else list(shown.next),
+        "messages": [plain(said) for said in shown.said],
+        "values": plain(shown.values),
+        "tasks": [plain(task) for task in shown.tasks],
+        "questions": [plain(question) for question in shown.questions],
+        "written_by": [
+            {"node": wrote.node, "keys": list(wrote.channels), "task": wrote.task_id} for wrote in shown.wrote
+        ],
+        "metadata": plain(dict(shown.metadata)),
+    }

@@ -1,0 +1,78 @@
+"""Text for a terminal: what may be printed, how wide it is, how long ago it was."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import Final
+
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that steer a terminal or turn its text round. What somebody stored must not be able to."""
+SPANS: Final = ((60, "s", 1), (3600, "min", 60), (86_400, "h", 3600), (float("inf"), "d", 86_400))
+
+
+def printable(text: str) -> str:
+    """`text` with its control characters made visible; new lines and tabs stay, CRLF becomes a new line."""
+    return CONTROL.sub(lambda found: _visible(found[0]), text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, width: int) -> str:
+    """`text` on one line of at most `width` columns."""
+    flat = " ".join(printable(text).split())
+    if columns(flat) <= width:
+        return flat
+    kept, used = [], 1
+    for character in flat:
+        used += columns(character)
+        if used > width:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + "…"
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal `text` takes: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(character) for character in text)
+
+
+def pad(text: str, width: int) -> str:
+    """`text` filled up with spaces to `width` columns."""
+    return text + " " * (width - columns(text))
+
+
+def folded(text: str, *, lines: int = 6, characters: int = 480) -> str:
+    """`text`, or its beginning and how much was left out."""
+    kept = "\n".join(text.split("\n")[:lines])[:characters]
+    left = len(text) - len(kept)
+    return text if left <= 0 else f"{kept.rstrip()} … ({left:,} more characters; --full shows them)"
+
+
+def ago(moment: str, now: datetime | None = None) -> str:
+    """How long ago a time in ISO 8601 was, in one word or two."""
+    try:
+        then = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    seconds = max(0.0, ((now or datetime.now(UTC)) - then).total_seconds())
+    return next(f"{seconds // size:.0f} {unit} ago" for limit, unit, size in SPANS if seconds < limit)
+
+
+def count(number: int, thing: str) -> str:
+    """`number` and its thing, in the plural where it is not one."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    return chr(0x2400 + code) if code < 0x20 else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

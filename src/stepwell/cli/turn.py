@@ -1,0 +1,83 @@
+"""One turn of a graph: its words as they come, and what it ended with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stepwell.threads import said_in
+from stepwell.types import Command, Interrupt
+
+ASSISTANT: Final = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a turn ended. `reply`: what the assistant said last; `questions`: what waits for an answer."""
+
+    reply: str
+    questions: tuple[Interrupt, ...]
+    next: tuple[str, ...]
+    checkpoint_id: str | None
+    values: Mapping[str, Any]
+
+    @property
+    def status(self) -> str:
+        """waiting (a question or a breakpoint), or idle."""
+        return "waiting" if self.questions or self.next else "idle"
+
+
+class Words:
+    """Hands on the text of the assistant's messages as it streams, one message apart from the next."""
+
+    __slots__ = ("_last_id", "_say", "reply")
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._last_id: str | None = None
+        self.reply = ""
+
+    def take(self, message: Any) -> None:
+        """A message or a piece of one; what is not the assistant's is left out."""
+        said = said_in(message)
+        if said is None or said.role != ASSISTANT or not said.text:
+            return
+        if self.reply and said.id != self._last_id:
+            self._say("\n")
+            self.reply = ""
+        self._last_id = said.id
+        self.reply += said.text
+        self._say(said.text)
+
+
+def run_turn(graph: Any, given: Any, config: Mapping[str, Any], say: Callable[[str], None]) -> Ended:
+    """Runs the graph on `given` until it ends or asks; `say` gets the assistant's words while they come."""
+    words = Words(say)
+    for mode, event in graph.stream(given, config, stream_mode=["messages", "updates"]):
+        if mode == "messages":
+            words.take(event[0])
+    state = graph.get_state(config)
+    values = state.values if isinstance(state.values, Mapping) else {"value": state.values}
+    return Ended(
+        reply=words.reply,
+        questions=tuple(state.interrupts),
+        next=tuple(state.next),
+        checkpoint_id=state.config["configurable"].get("checkpoint_id"),
+        values=values,
+    )
+
+
+def answer_in(text: str, questions: Sequence[Interrupt] = ()) -> Command[Any]:
+    """The command that answers with `text`: the first of `questions`, or the only open one. JSON is taken as such."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = text
+    return Command(resume={questions[0].id: answer} if questions else answer)
+
+
+def as_input(graph: Any, text: str) -> dict[str, Any]:
+    """What a graph is given when a person says `text`."""
+    return {"messages": [{"role": "user", "content": text}]}
