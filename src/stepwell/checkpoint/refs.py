@@ -1,0 +1,321 @@
+"""References: how a checkpoint points at the values it holds, and their compact bytes.
+
+Values lie in *logs*: append-only sequences of items that belong to a thread and are numbered within it. An item is
+addressed by (log, index). What an item's bytes mean is said by the reference that covers it:
+
+| reference | the items it covers | value |
+|---|---|---|
+| Inline | none | the encoded value itself, when it is small |
+| Spot | one | the encoded value |
+| Slices of LIST, TUPLE, DEQUE | one per element | its elements in order |
+| Slices of DICT, ORDERED, DEFAULT, COUNTER | one per change: key and value, or key and tombstone | the changes played in order |
+| Slices of SET, FROZEN | one per change: member, or member and tombstone | the same |
+| Slices of STR, BYTES | raw pieces | their concatenation |
+| Fields | none itself | a mapping, Send, list or record whose parts have references of their own |
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from typing import Any, Final, TypeAlias
+
+LIST: Final = 1
+TUPLE: Final = 2
+DEQUE: Final = 3
+DICT: Final = 4
+ORDERED: Final = 5
+DEFAULT: Final = 6
+COUNTER: Final = 7
+SET: Final = 8
+FROZEN: Final = 9
+STR: Final = 10
+BYTES: Final = 11
+
+KIND_OF: Final[dict[type, int]] = {
+    list: LIST,
+    tuple: TUPLE,
+    deque: DEQUE,
+    dict: DICT,
+    OrderedDict: ORDERED,
+    defaultdict: DEFAULT,
+    Counter: COUNTER,
+    set: SET,
+    frozenset: FROZEN,
+    str: STR,
+    bytes: BYTES,
+}
+"""Types that are stored by their parts; exact types, since a subclass may hold more than its parts."""
+SEQUENCES: Final = frozenset({LIST, TUPLE, DEQUE})
+MAPPINGS: Final = frozenset({DICT, ORDERED, DEFAULT, COUNTER})
+SETS: Final = frozenset({SET, FROZEN})
+TEXTS: Final = frozenset({STR, BYTES})
+
+MAPPING: Final = 0
+SEND: Final = 1
+PARTS: Final = 2
+RECORD: Final = 3
+
+Part: TypeAlias = tuple[int, int, int]
+"""(log, start, stop): a run of items."""
+
+
+class Inline:
+    """The encoded value itself."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
+class Spot:
+    """One item that holds the whole encoded value."""
+
+    __slots__ = ("index", "log")
+
+    def __init__(self, log: int, index: int) -> None:
+        self.log, self.index = log, index
+
+
+class Slices:
+    """Runs of items that together make a container, text or bytes.
+
+    shell: the empty container, encoded, where its type alone does not say all (maxlen, default factory); else b"".
+    spent: bytes of references with more than one run that were written since the value was last written anew.
+    spot: where these runs are stored as an item of their own, once they are.
+    """
+
+    __slots__ = ("kind", "parts", "shell", "spent", "spot")
+
+    def __init__(self, kind: int, shell: bytes, parts: tuple[Part, ...], spent: int = 0) -> None:
+        self.kind, self.shell, self.parts, self.spent = kind, shell, parts, spent
+        self.spot: tuple[int, int] | None = None
+
+    def count(self) -> int:
+        """How many items it covers."""
+        return sum(stop - start for _, start, stop in self.parts)
+
+
+class Fields:
+    """A value whose parts have references of their own.
+
+    names: keys of a MAPPING, nothing for SEND (node, arg, timeout) and PARTS (elements of a list). head: for a
+    RECORD, its encoded type.
+    """
+
+    __slots__ = ("head", "kind", "names", "refs")
+
+    def __init__(self, kind: int, names: tuple[str, ...], refs: tuple[Ref, ...], head: bytes = b"") -> None:
+        self.kind, self.names, self.refs, self.head = kind, names, refs, head
+
+
+Ref: TypeAlias = Inline | Spot | Slices | Fields
+
+
+def runs_of(ref: Ref) -> list[Part]:
+    """Every run of items that a reference covers, its parts' included."""
+    if type(ref) is Slices:
+        return list(ref.parts)
+    if type(ref) is Spot:
+        return [(ref.log, ref.index, ref.index + 1)]
+    if type(ref) is Fields:
+        return [run for part in ref.refs for run in runs_of(part)]
+    return []
+
+
+def slices_within(ref: Ref) -> list[Slices]:
+    """The Slices in a reference, its own or its parts'."""
+    if type(ref) is Slices:
+        return [ref]
+    if type(ref) is Fields:
+        return [found for part in ref.refs for found in slices_within(part)]
+    return []
+
+
+# ---------------------------------------------------------------------- bytes
+
+_INLINE, _SPOT, _SLICES, _POINTED, _FIELDS, _ONE = 0, 1, 2, 3, 4, 5
+_LOW: Final = 3  # a first byte is tag | kind << 3
+
+
+def put_int(out: bytearray, number: int) -> None:
+    """Appends a non-negative number, seven bits a byte."""
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+
+
+def get_int(data: bytes, at: int) -> tuple[int, int]:
+    """A number that `put_int` wrote, and where it ends."""
+    byte = data[at]
+    at += 1
+    if byte < 128:
+        return byte, at
+    number = byte & 127
+    shift = 7
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+        shift += 7
+
+
+def put_bytes(out: bytearray, data: bytes) -> None:
+    """Appends bytes behind their length."""
+    put_int(out, len(data))
+    out += data
+
+
+def get_bytes(data: bytes, at: int) -> tuple[bytes, int]:
+    """Bytes that `put_bytes` wrote, and where they end."""
+    size, at = get_int(data, at)
+    return data[at : at + size], at + size
+
+
+def put_parts(out: bytearray, parts: tuple[Part, ...]) -> None:
+    """Appends runs; each as the difference to where the one before ended, so edits in one log cost 3 to 5 bytes."""
+    put_int(out, len(parts))
+    log = end = 0
+    for next_log, start, stop in parts:
+        step = start - end if next_log == log else start
+        put_int(out, (step << 1 if step >= 0 else (-step << 1) - 1) << 1 | (next_log != log))
+        if next_log != log:
+            put_int(out, next_log)
+        put_int(out, stop - start)
+        log, end = next_log, stop
+
+
+def get_parts(data: bytes, at: int) -> tuple[tuple[Part, ...], int]:
+    """Runs that `put_parts` wrote, and where they end."""
+    count, at = get_int(data, at)
+    parts = []
+    log = end = 0
+    for _ in range(count):
+        head, at = get_int(data, at)
+        zigzag = head >> 1
+        step = (zigzag >> 1) if not zigzag & 1 else -((zigzag + 1) >> 1)
+        if head & 1:
+            log, at = get_int(data, at)
+            start = step
+        else:
+            start = end + step
+        size, at = get_int(data, at)
+        end = start + size
+        parts.append((log, start, end))
+    return tuple(parts), at
+
+
+def encoded_size(parts: tuple[Part, ...]) -> int:
+    """Bytes that runs take in a reference."""
+    out = bytearray()
+    put_parts(out, parts)
+    return len(out)
+
+
+def put_ref(out: bytearray, ref: Ref) -> None:
+    """Appends a reference. Slices that have a spot of their own are written as a pointer to it."""
+    kind = type(ref)
+    if kind is Inline:
+        out.append(_INLINE)
+        put_bytes(out, ref.data)  # type: ignore[union-attr]  # told apart by `kind`, one look instead of four
+    elif kind is Slices:
+        _put_slices(out, ref)  # type: ignore[arg-type]  # as above
+    elif kind is Spot:
+        out.append(_SPOT)
+        put_int(out, ref.log)  # type: ignore[union-attr]  # as above
+        put_int(out, ref.index)  # type: ignore[union-attr]  # as above
+    else:
+        _put_fields(out, ref)  # type: ignore[arg-type]  # as above
+
+
+def _put_slices(out: bytearray, ref: Slices) -> None:
+    if len(ref.parts) == 1 and not ref.spent and not ref.shell:
+        ((log, start, stop),) = ref.parts
+        out.append(_ONE | ref.kind << _LOW)
+        put_int(out, log)
+        put_int(out, start)
+        put_int(out, stop - start)
+        return
+    if ref.spot is not None:
+        out.append(_POINTED | ref.kind << _LOW)
+        put_int(out, ref.spot[0])
+        put_int(out, ref.spot[1])
+    else:
+        out.append(_SLICES | ref.kind << _LOW)
+        put_parts(out, ref.parts)
+    put_int(out, ref.spent)
+    put_bytes(out, ref.shell)
+
+
+def _put_fields(out: bytearray, ref: Fields) -> None:
+    out.append(_FIELDS | ref.kind << _LOW)
+    put_int(out, len(ref.refs))
+    if ref.kind == RECORD:
+        put_bytes(out, ref.head)
+    if ref.kind in (MAPPING, RECORD):
+        for name in ref.names:
+            put_bytes(out, name.encode("utf-8", "surrogatepass"))
+    for part in ref.refs:
+        put_ref(out, part)
+
+
+
+
+def get_ref(data: bytes, at: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]) -> Any:
+    """(reference, where it ends). Runs stored apart are taken from `pointed`; those it lacks go to `missing`."""
+    head = data[at]
+    tag, kind = head & 7, head >> _LOW
+    at += 1
+    if tag == _INLINE:
+        value, at = get_bytes(data, at)
+        return Inline(value), at
+    if tag == _ONE:
+        log, at = get_int(data, at)
+        start, at = get_int(data, at)
+        size, at = get_int(data, at)
+        return Slices(kind, b"", ((log, start, start + size),)), at
+    if tag == _SPOT:
+        log, at = get_int(data, at)
+        index, at = get_int(data, at)
+        return Spot(log, index), at
+    if tag == _FIELDS:
+        return _get_fields(data, at, kind, pointed, missing)
+    spot = None
+    parts: tuple[Part, ...] = ()
+    if tag == _POINTED:
+        log, at = get_int(data, at)
+        index, at = get_int(data, at)
+        spot = (log, index)
+        if spot in pointed:
+            parts, _ = get_parts(pointed[spot], 0)
+        else:
+            missing.append(spot)
+    else:
+        parts, at = get_parts(data, at)
+    spent, at = get_int(data, at)
+    shell, at = get_bytes(data, at)
+    ref = Slices(kind, shell, parts, spent)
+    ref.spot = spot
+    return ref, at
+
+
+def _get_fields(
+    data: bytes, at: int, kind: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]
+) -> Any:
+    count, at = get_int(data, at)
+    head = b""
+    names = []
+    if kind == RECORD:
+        head, at = get_bytes(data, at)
+    if kind in (MAPPING, RECORD):
+        for _ in range(count):
+            name, at = get_bytes(data, at)
+            names.append(name.decode("utf-8", "surrogatepass"))
+    refs = []
+    for _ in range(count):
+        ref, at = get_ref(data, at, pointed, missing)
+        refs.append(ref)
+    return Fields(kind, tuple(names), tuple(refs), head), at
