@@ -1,0 +1,96 @@
+"""Task records ↔ the rows (task id, channel, value) that the public interface speaks of.
+
+A record's own writes come first, numbered from 0; then, as rows of their kind: the error, the open questions, and
+what was asked and answered (`__resume__`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stepwell.checkpoint.base.types import PendingWrite
+from stepwell.checkpoint.base.writes import WRITES_IDX_MAP
+from stepwell.saves import TaskRecord
+from stepwell.types import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME, Interrupt
+
+ASKED, ANSWERS = "asked", "answers"
+_NO_OUTPUT = frozenset({ERROR, ERROR_SOURCE, INTERRUPT, RESUME})
+
+
+def rows_of(record: TaskRecord, *, asked: bool = True) -> list[tuple[str, Any]]:
+    """What to file of a record. `asked`: also how open questions are recognised, when nothing was answered yet."""
+    rows: list[tuple[str, Any]] = list(record.writes)
+    if record.finished and not rows and record.error is None:
+        rows.append((NO_WRITES, None))
+    if record.error is not None:
+        rows.append((ERROR, dict(record.error)))
+    answered = {identity for identity, _ in record.answers}
+    if not record.finished:
+        open_ = [question for question, identity in record.interrupts if identity not in answered]
+        if open_:
+            rows.append((INTERRUPT, tuple(open_)))
+    if record.answers or (asked and record.interrupts):
+        rows.append((RESUME, {ASKED: list(record.interrupts), ANSWERS: list(record.answers)}))
+    return rows
+
+
+def flat(records: Iterable[TaskRecord]) -> list[PendingWrite]:
+    """`pending_writes` of a tuple: rows of all records, by path, task and number."""
+    rows: list[PendingWrite] = []
+    for record in sorted(records, key=lambda record: (record.path, record.task)):
+        numbered = sorted(
+            (
+                (WRITES_IDX_MAP.get(channel, n), channel, value)
+                for n, (channel, value) in enumerate(rows_of(record, asked=False))
+            ),
+            key=lambda row: row[0],
+        )
+        rows += [(record.task, channel, value) for _, channel, value in numbered]
+    return rows
+
+
+def records_of(rows: Sequence[PendingWrite], run: str = "") -> tuple[TaskRecord, ...]:
+    """Records from rows, a task each, in the order in which the tasks first appear."""
+    by_task: dict[str, list[tuple[str, Any]]] = {}
+    for task, channel, value in rows:
+        by_task.setdefault(task, []).append((channel, value))
+    return tuple(record_of(task, found, run=run) for task, found in by_task.items())
+
+
+def record_of(task: str, rows: Sequence[tuple[str, Any]], *, path: str = "", run: str = "") -> TaskRecord:
+    """One record from the rows of its task."""
+    special = {channel: value for channel, value in rows if channel in WRITES_IDX_MAP}
+    outputs = [(channel, value) for channel, value in rows if channel not in _NO_OUTPUT]
+    interrupts, answers = _asked(special.get(INTERRUPT), special.get(RESUME))
+    return TaskRecord(
+        task=task,
+        node="",
+        path=path,
+        triggers=(),
+        run=run,
+        attempt=1,
+        writes=tuple(row for row in outputs if row[0] != NO_WRITES),
+        finished=bool(outputs),
+        error=_error(special.get(ERROR)),
+        interrupts=interrupts,
+        answers=answers,
+    )
+
+
+def _error(stored: Any) -> Mapping[str, Any] | None:
+    """An error row as ours; other makers store the exception or its text."""
+    if stored is None or isinstance(stored, Mapping):
+        return stored
+    kind = type(stored).__name__ if isinstance(stored, BaseException) else "Error"
+    return {"type": kind, "message": str(stored), "notes": [], "traceback": ""}
+
+
+def _asked(interrupts: Any, resume: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """(questions with identities, answers with identities). Rows of other makers have none: the order is theirs."""
+    if isinstance(resume, Mapping) and ASKED in resume:
+        return tuple(map(tuple, resume[ASKED])), tuple(map(tuple, resume[ANSWERS]))
+    answers = tuple((f"#{n}", answer) for n, answer in enumerate(resume if isinstance(resume, list) else ()))
+    questions = interrupts if isinstance(interrupts, (list, tuple)) else () if interrupts is None else (interrupts,)
+    asked = tuple((question, f"#{len(answers) + n}") for n, question in enumerate(questions))
+    return tuple(pair for pair in asked if isinstance(pair[0], Interrupt)), answers
