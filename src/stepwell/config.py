@@ -40,8 +40,8 @@ _TRACED: Final = ("thread_id", "run_id", "assistant_id", "graph_id")
 """Keys of `configurable` that tracers are shown, and that a checkpoint's metadata keeps."""
 _CHAIN_LIMIT: Final = 25
 """What LangChain puts as recursion_limit into every config it completes."""
-_PASSED_ON: Final = ("tags", "metadata", "recursion_limit", "max_concurrency", CONF)
-"""What a nested run takes over from the run around it; names and ids of a run are its own."""
+_PASSED_ON: Final = ("callbacks", "recursion_limit", "max_concurrency")
+"""What a nested run takes over as it is; tags, metadata and configurable add up; names and ids of a run are its own."""
 
 
 def _default_limit() -> int:
@@ -194,16 +194,14 @@ def _without_node(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _around_node(task: Any, call: Mapping[str, Any] | None) -> RunnableConfig:
     """What a call inside the body of `task` takes over: from the innermost runnable around it, or the node."""
-    inner = _outer_config()
-    inside = inner is not None and (inner.get(CONF) or {}).get(TASK_KEY) is task
-    source = inner if inside and inner is not None else config_of(task)
-    given = (call.get(CONF) if call else None) or {}
+    handed = config_of(task)
+    inner = _outer_config() or {}
+    source = inner if (inner.get(CONF) or {}).get(TASK_KEY) is task else handed
     around = {key: source[key] for key in _PASSED_ON if source.get(key) is not None}
-    around["callbacks"] = source.get("callbacks")
-    around["metadata"] = _without_node(source.get("metadata"))
-    if _names_address(given):
-        around.pop(CONF, None)
-    else:
+    # LangChain replaces tags and metadata on the way down, instead of adding to them.
+    around["tags"] = list(dict.fromkeys((*handed["tags"], *(source.get("tags") or ()))))
+    around["metadata"] = _without_node({**handed["metadata"], **(source.get("metadata") or {})})
+    if not _names_address((call.get(CONF) if call else None) or {}):
         dropped = (TASK_KEY, *_ADDRESS[1:])
         around[CONF] = {key: value for key, value in (source.get(CONF) or {}).items() if key not in dropped}
     return around
