@@ -31,6 +31,10 @@ class Effect(Generic[A]):
         return answer
 
 
+class RunStopped(BaseException):
+    """Thrown into a run whose consumer went away: it stops as if cancelled, and keeps what finished."""
+
+
 class Load(Effect[Loaded | None]):
     """Read a checkpoint; with `lease`, take the thread for this run in the same transaction."""
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from stepwell.channels.base import BaseChannel
-from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy
+from stepwell.types import CachePolicy, Command, RetryPolicy, TimeoutPolicy, TracePolicy
 
 Writes: TypeAlias = list[tuple[str, Any]]
 """(channel, value) in the order they were made. A Send is filed under types.TASKS."""
 Values: TypeAlias = Mapping[str, Any]
 """Channel → value, only channels that hold one. Containers in it are the reader's own copies."""
+
+
+class Edge(NamedTuple):
+    """Where a node may lead, for checks and drawings."""
+
+    target: str
+    conditional: bool = False
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,7 @@ class Node:
     run / arun: input → writes: mapping, user code, state writes, Command routing, static and conditional edges.
     At least one is set; a node with both is the same thing twice (a runnable, a graph).
     writes_of: what `update_state(values, as_node=name)` writes: run's second half, on values a person gave.
+    awrites_of: the same where a conditional edge is async; None where `writes_of` does for both.
     """
 
     name: str
@@ -33,6 +42,7 @@ class Node:
     run: Callable[[Any, Any], Writes] | None
     arun: Callable[[Any, Any], Awaitable[Writes]] | None
     writes_of: Callable[[Any, Any], Writes] | None = None
+    awrites_of: Callable[[Any, Any], Awaitable[Writes]] | None = None
     managed: tuple[tuple[str, Callable[[Any], Any]], ...] = ()  # key → value from the Task, put beside the values read
     retry: tuple[RetryPolicy, ...] = ()
     cache: CachePolicy | None = None
@@ -45,6 +55,9 @@ class Node:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     subgraphs: tuple[Any, ...] = ()  # compiled graphs found in it
     targets: tuple[str, ...] = ()  # channels its edges may write, for checks
+    plain: bool = False  # its body calls no user code (an entry node without routes)
+    edges: tuple[Edge, ...] = ()  # the nodes that these trigger, for drawings
+    trace: TracePolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +81,4 @@ class Plan:
     validate: Callable[[Sequence[tuple[str, Any]]], None] | None = None  # refuses state writes a schema forbids
     entry: str | None = "__start__"  # the hidden node that takes the input, if the plan has one
     functional: bool = False  # an entrypoint: results are read as return values
+    direct: Callable[[Command[Any]], Writes] | None = None  # writes of invoke(Command(update=…, goto=…)), no edges

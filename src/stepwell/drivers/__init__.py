@@ -1,0 +1,1 @@
+"""Carrying out effects: the only rooms with threads or an event loop."""

@@ -1,0 +1,89 @@
+"""Threads that run tasks: as many as block, no hop per task, no queue per task."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextvars import Context
+from queue import SimpleQueue
+from typing import Any
+
+_idle: deque[_Worker] = deque()
+FIRST = 4
+"""How many workers begin on a crowd of tasks; more join when those are blocked."""
+
+
+class _Worker(threading.Thread):
+    """A thread that runs one function after another and lies idle in between."""
+
+    def __init__(self) -> None:
+        super().__init__(name="stepwell-worker", daemon=True)
+        self.inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
+
+    def run(self) -> None:
+        while True:
+            work = self.inbox.get()
+            work()
+            del work
+            _idle.append(self)
+
+
+def run_in_thread(work: Callable[[], None]) -> None:
+    """Runs `work`, which must not raise, in an idle thread or a new one; there is no upper limit to deadlock on."""
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+        worker.start()
+    worker.inbox.put(work)
+
+
+class Crew:
+    """Runs tasks for one driver and hands them to `arrive` one by one, from the worker's thread."""
+
+    def __init__(self, arrive: Callable[[Any], None]) -> None:
+        self.arrive = arrive
+        self.backlog: deque[tuple[Any, Context]] = deque()
+        self.busy = 0
+        self.lock = threading.Lock()
+
+    def start(self, tasks: Any, context: Context) -> None:
+        """Queues tasks; each runs in its own copy of `context`."""
+        self.backlog.extend((task, context) for task in tasks)
+        self.grow(min(len(self.backlog), FIRST))
+
+    def grow(self, wanted: int) -> None:
+        """Lets `wanted` more workers join, as far as there is work for them."""
+        with self.lock:
+            count = min(wanted, len(self.backlog))
+            self.busy += count
+        for _ in range(count):
+            run_in_thread(self._work)
+
+    def take_back(self, tasks: Any) -> list[Any]:
+        """Removes tasks that no worker has taken yet; answers those."""
+        unwanted = set(tasks)
+        kept, back = [], []
+        while self.backlog:
+            try:
+                entry = self.backlog.popleft()
+            except IndexError:
+                break
+            (back if entry[0] in unwanted else kept).append(entry)
+        self.backlog.extend(kept)
+        return [task for task, _ in back]
+
+    def _work(self) -> None:
+        backlog = self.backlog
+        while True:
+            try:
+                task, context = backlog.popleft()
+            except IndexError:
+                break
+            context.copy().run(task.perform)
+            self.arrive(task)
+        with self.lock:
+            self.busy -= 1
+        if backlog:
+            self.grow(1)

@@ -1,0 +1,297 @@
+"""The async driver: carries out a run's effects on the event loop; sync nodes and blocking calls go to threads."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncGenerator
+from concurrent.futures import Future
+from contextvars import copy_context
+from typing import Any
+
+from stepwell.drivers.crew import Crew, run_in_thread
+from stepwell.drivers.threads import Chunk, ThreadDriver
+from stepwell.engine import effects as fx
+from stepwell.engine.calls import call_task, run_call
+from stepwell.engine.faults import CancelledError
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps
+from stepwell.engine.task import Emitted
+from stepwell.errors import GraphInterrupt
+from stepwell.scope import current_task
+
+
+class Box:
+    """What an async generator cannot return: the result of the core it drove."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value: Any = None
+
+
+class LoopDriver:
+    """Answers the effects of one run. `live`: chunks must reach the consumer while a task runs."""
+
+    def __init__(self, run: Run, cache: Any = None, live: bool = False, bind: bool = True) -> None:
+        """`bind`: the run's own driver; a call beside the run is driven without."""
+        self.run = run
+        self.chain: Any = run.chain
+        self.cache = cache
+        self.live = live
+        self.loop = asyncio.get_running_loop()
+        self.arrived: deque[Any] = deque()
+        self.tasks: dict[Any, asyncio.Task[None]] = {}
+        self.threaded = 0
+        self.waiter: asyncio.Future[None] | None = None
+        self.crew: Crew | None = None
+        self.background: asyncio.Task[Any] | None = None
+        self.in_place: bool = getattr(self.chain, "in_place", False)
+        if bind:
+            run.clock = time.monotonic
+            run.spawn = self.spawn
+            if run.parent is None:
+                run.post = self.post
+
+    # The run.
+
+    async def flow(self, core: Steps[Any], box: Box) -> AsyncGenerator[Chunk, None]:
+        """Drives a core to its end; yields the chunks it emits, leaves its result in `box`."""
+        stopped = False
+        try:
+            effect = core.send(None)
+            while True:
+                try:
+                    if type(effect) is fx.Emit:
+                        answer = None
+                        if not stopped:
+                            yield (effect.ns, effect.mode, effect.payload)
+                    else:
+                        answer = await self._answer(effect)
+                except GeneratorExit:
+                    stopped = True
+                    effect = core.throw(fx.RunStopped())
+                except BaseException as error:
+                    effect = core.throw(error)
+                else:
+                    effect = core.send(answer)
+        except StopIteration as stop:
+            box.value = stop.value
+        except fx.RunStopped:
+            pass
+
+    async def drive(self, core: Steps[Any]) -> Any:
+        """Drives a core to its end and returns its result; a run inside another passes its chunks up."""
+        try:
+            effect = core.send(None)
+            while True:
+                try:
+                    answer = await self._answer(effect)
+                except BaseException as error:
+                    effect = core.throw(error)
+                else:
+                    effect = core.send(answer)
+        except StopIteration as stop:
+            return stop.value
+
+    async def _answer(self, effect: Any) -> Any:
+        kind = type(effect)
+        if kind is fx.Next:
+            return await self._next(effect)
+        if kind is fx.Now:
+            return time.time_ns()
+        if kind is fx.Commit:
+            return await self._commit(effect)
+        return await self._answer_rarer(kind, effect)
+
+    async def _answer_rarer(self, kind: type, effect: Any) -> Any:  # noqa: C901  # one line an effect, in one place
+        chain = self.chain
+        if kind is fx.Load:
+            return await chain.aperform(chain.load(effect.at, lease=effect.lease))
+        if kind is fx.SaveWrites:
+            return await self._perform(chain.save_writes(effect.staged, effect.fence), effect.wait)
+        if kind is fx.Release:
+            return await asyncio.shield(chain.aperform(chain.release(effect.fence)))
+        if kind is fx.Settle:
+            return await self._settle()
+        if kind is fx.Clock:
+            return time.monotonic()
+        if kind is fx.Random:
+            return random.random()
+        if kind is fx.Cancel:
+            return self._cancel(effect)
+        if kind is fx.Emit:
+            if effect.mode in self.run.heard:
+                self.run.post(Emitted(effect.ns, effect.mode, effect.payload))
+            return None
+        if kind is fx.CacheGet:
+            return await self.cache.aget(list(effect.keys)) if self.cache is not None else {}
+        if kind is fx.CacheSet:
+            return await self.cache.aset(dict(effect.pairs)) if self.cache is not None else None
+        assert kind is fx.History
+        return await chain.aperform(
+            chain.history(
+                effect.at, lineage=effect.lineage, filter=effect.filter, before=effect.before, limit=effect.limit
+            )
+        )
+
+    # Tasks.
+
+    async def _next(self, effect: fx.Next) -> list[Any]:
+        start = effect.start
+        if len(start) == 1 and effect.timeout is None and not self.live and start[0].node.arun is not None:
+            if not self.tasks and not self.threaded:
+                return await self._run_here(start[0])
+        for task in start:
+            self._start(task)
+        if not self.arrived and (effect.timeout is None or effect.timeout > 0):
+            await self._wait(effect.timeout)
+        elif effect.timeout == 0.0 and not self.arrived:
+            await asyncio.sleep(0)
+        happened = list(self.arrived)
+        self.arrived.clear()
+        for item in happened:
+            if type(item) is not Emitted and self.tasks.pop(item, None) is None:
+                self.threaded -= 1
+        return happened
+
+    async def _run_here(self, task: Any) -> list[Any]:
+        """A lone async task, in the run's own asyncio task: no hand-over, no extra turn of the loop."""
+        await task.aperform()
+        error = task.error
+        if error is not None:
+            me = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
+                raise error
+            if isinstance(error, GraphInterrupt):
+                await _let_others_ask(task)
+        return [task]
+
+    def _start(self, task: Any) -> None:
+        if task.node.arun is None:
+            self.threaded += 1
+            if self.crew is None:
+                self.crew = Crew(self.post)
+            self.crew.start((task,), copy_context())
+            return
+        job = self.loop.create_task(_perform(task), name=task.name)
+        self.tasks[task] = job
+        job.add_done_callback(lambda done, task=task: self._ended(task, done))
+
+    def _ended(self, task: Any, job: asyncio.Task[None]) -> None:
+        if job.cancelled() and task.error is None:  # it never began
+            task.error = CancelledError()
+        elif not job.cancelled() and (error := job.exception()) is not None:
+            task.error = error
+        self._arrive(task)
+
+    def _arrive(self, item: Any) -> None:
+        self.arrived.append(item)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def post(self, item: Any) -> None:
+        """Takes what a task emitted, or a task that ended in a thread; from any thread."""
+        self.loop.call_soon_threadsafe(self._arrive, item)
+
+    async def _wait(self, timeout: float | None) -> None:
+        self.waiter = self.loop.create_future()
+        timer = self.loop.call_later(timeout, self._wake) if timeout is not None else None
+        hurry = self.loop.call_later(0.002, self._hurry) if self.crew is not None and self.crew.backlog else None
+        try:
+            await self.waiter
+        finally:
+            self.waiter = None
+            for handle in (timer, hurry):
+                if handle is not None:
+                    handle.cancel()
+
+    def _wake(self) -> None:
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def _hurry(self) -> None:
+        """More workers, when those there are blocked."""
+        if self.crew is not None and self.crew.backlog:
+            self.crew.grow(max(self.crew.busy, 1))
+            if self.waiter is not None:
+                self.loop.call_later(0.002, self._hurry)
+
+    def _cancel(self, effect: fx.Cancel) -> None:
+        for task in effect.tasks:
+            job = self.tasks.get(task)
+            if job is not None:
+                job.cancel()
+        if self.crew is not None:
+            for task in self.crew.take_back(effect.tasks):
+                task.error = CancelledError()
+                self._arrive(task)
+
+    def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Any:
+        """Runs a @task call beside the run: on the loop when called from it, in a thread when called from one."""
+        task = call_task(parent, index, func, args, kwargs, **options)
+        if _running_loop() is self.loop:
+            return self.loop.create_task(LoopDriver(self.run, self.cache, bind=False).drive(run_call(task)))
+        if task.node.arun is not None:
+            return asyncio.run_coroutine_threadsafe(self._drive_call(task), self.loop)
+        driver = ThreadDriver(self.run, self.cache, bind=False)
+        context = copy_context()
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(context.run(driver.drive, run_call(task)))
+            except BaseException as error:
+                future.set_exception(error)
+
+        run_in_thread(work)
+        return future
+
+    async def _drive_call(self, task: Any) -> Any:
+        return await LoopDriver(self.run, self.cache, bind=False).drive(run_call(task))
+
+    # The saver.
+
+    async def _commit(self, effect: fx.Commit) -> Any:
+        return await self._perform(self.chain.commit(effect.staged, effect.fence), effect.wait)
+
+    async def _perform(self, op: Any, wait: bool) -> Any:
+        """Carries out a write, or begins to once the one before it is done."""
+        if wait or self.in_place:
+            return self.chain.perform(op) if self.in_place else await self.chain.aperform(op)
+        await self._settle()
+        self.background = self.loop.create_task(self.chain.aperform(op))
+        return None
+
+    async def _settle(self) -> None:
+        background, self.background = self.background, None
+        if background is not None:
+            await asyncio.shield(background)
+
+
+async def _perform(task: Any) -> None:
+    await task.aperform()
+    if isinstance(task.error, GraphInterrupt):
+        await _let_others_ask(task)
+
+
+async def _let_others_ask(task: Any) -> None:
+    """One turn of the loop for the other coroutines of a node that paused; then they are cancelled."""
+    await asyncio.sleep(0)
+    if sys.version_info < (3, 12):  # the context of an asyncio task cannot be read before
+        return
+    me = asyncio.current_task()
+    for other in asyncio.all_tasks():
+        if other is not me and other.get_context().get(current_task) is task:
+            other.cancel()
+
+
+def _running_loop() -> Any:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+

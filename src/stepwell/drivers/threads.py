@@ -1,0 +1,202 @@
+"""The sync driver: carries out a run's effects in the caller's thread, and its tasks in threads where there are many."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from stepwell.drivers.crew import Crew, run_in_thread
+from stepwell.engine import effects as fx
+from stepwell.engine.calls import call_task, run_call
+from stepwell.engine.faults import CancelledError
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps
+from stepwell.engine.task import Emitted
+
+IMPATIENCE = 0.002
+"""Seconds without a sign from the crew until more workers join it."""
+
+Chunk = tuple[tuple[str, ...], str, Any]
+
+
+class ThreadDriver:
+    """Answers the effects of one run. `live`: chunks must reach the consumer while a task runs."""
+
+    def __init__(self, run: Run, cache: Any = None, live: bool = False, bind: bool = True) -> None:
+        """`bind`: the run's own driver; a call beside the run is driven without."""
+        self.run = run
+        self.chain: Any = run.chain
+        self.cache = cache
+        self.live = live
+        self.running = 0
+        self.arrived: SimpleQueue[Any] = SimpleQueue()
+        self.crew: Crew | None = None
+        self.background: list[Future[Any]] = []
+        if bind:
+            run.clock = time.monotonic
+            run.spawn = self.spawn
+            if run.parent is None:
+                run.post = self.arrived.put
+        self.answers: dict[type, Callable[[Any], Any]] = {
+            fx.Load: lambda e: self.chain.perform(self.chain.load(e.at, lease=e.lease)),
+            fx.History: self._history,
+            fx.Commit: self._commit,
+            fx.SaveWrites: self._save_writes,
+            fx.Settle: lambda _: self._settle(),
+            fx.Release: lambda e: self.chain.perform(self.chain.release(e.fence)),
+            fx.Next: self._next,
+            fx.Cancel: self._cancel,
+            fx.Now: lambda _: time.time_ns(),
+            fx.Clock: lambda _: time.monotonic(),
+            fx.Random: lambda _: random.random(),
+            fx.CacheGet: lambda e: self.cache.get(list(e.keys)) if self.cache is not None else {},
+            fx.CacheSet: lambda e: self.cache.set(dict(e.pairs)) if self.cache is not None else None,
+        }
+
+    # The run.
+
+    def flow(self, core: Steps[Any]) -> Generator[Chunk, None, Any]:
+        """Drives a core to its end; yields the chunks it emits, returns its result."""
+        answers = self.answers
+        stopped = False
+        try:
+            effect = core.send(None)
+            while True:
+                try:
+                    if type(effect) is fx.Emit:
+                        answer = None
+                        if not stopped:
+                            yield (effect.ns, effect.mode, effect.payload)
+                    else:
+                        answer = answers[type(effect)](effect)
+                except GeneratorExit:
+                    stopped = True
+                    effect = core.throw(fx.RunStopped())
+                except BaseException as error:
+                    effect = core.throw(error)
+                else:
+                    effect = core.send(answer)
+        except StopIteration as stop:
+            return stop.value
+        except fx.RunStopped:
+            return None
+
+    def drive(self, core: Steps[Any]) -> Any:
+        """Drives a core to its end and returns its result; a run inside another passes its chunks up."""
+        flow = self.flow(core)
+        post = self.run.post
+        try:
+            while True:
+                ns, mode, payload = next(flow)
+                if mode in self.run.heard:
+                    post(Emitted(ns, mode, payload))
+        except StopIteration as stop:
+            return stop.value
+
+    # Tasks.
+
+    def _next(self, effect: fx.Next) -> list[Any]:
+        start = effect.start
+        if self.running == 0 and len(start) == 1 and effect.timeout is None and not self.live:
+            start[0].perform()
+            return list(start)
+        if start:
+            self._start(start)
+        first = self._wait(effect.timeout)
+        return [] if first is None else self._drain(first)
+
+    def _start(self, tasks: Sequence[Any]) -> None:
+        if self.crew is None:
+            self.crew = Crew(self.arrived.put)
+        self.running += len(tasks)
+        self.crew.start(tasks, copy_context())
+
+    def _wait(self, timeout: float | None) -> Any:
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            crew = self.crew
+            hurried = crew is not None and bool(crew.backlog)
+            try:
+                return self.arrived.get(timeout=IMPATIENCE if hurried and (left is None or left > IMPATIENCE) else left)
+            except Empty:
+                if crew is not None and crew.backlog:
+                    crew.grow(max(crew.busy, 1))
+                if left is not None and left <= IMPATIENCE:
+                    return None
+
+    def _drain(self, first: Any) -> list[Any]:
+        happened = [first]
+        try:
+            while True:
+                happened.append(self.arrived.get_nowait())
+        except Empty:
+            pass
+        self.running -= sum(1 for item in happened if hasattr(item, "node"))
+        return happened
+
+    def _cancel(self, effect: fx.Cancel) -> None:
+        if self.crew is not None:
+            for task in self.crew.take_back(effect.tasks):
+                task.error = CancelledError()
+                self.arrived.put(task)
+
+    def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Future[Any]:
+        """Runs a @task call in a thread of its own; answers its future."""
+        task = call_task(parent, index, func, args, kwargs, **options)
+        future: Future[Any] = Future()
+        driver = ThreadDriver(self.run, self.cache, bind=False)
+        context = copy_context()
+
+        def work() -> None:
+            try:
+                value = context.run(driver.drive, run_call(task))
+                driver._settle()
+                future.set_result(value)
+            except BaseException as error:
+                future.set_exception(error)
+
+        run_in_thread(work)
+        return future
+
+    # The saver.
+
+    def _history(self, e: fx.History) -> Any:
+        return self.chain.perform(
+            self.chain.history(e.at, lineage=e.lineage, filter=e.filter, before=e.before, limit=e.limit)
+        )
+
+    def _commit(self, effect: fx.Commit) -> Any:
+        op = self.chain.commit(effect.staged, effect.fence)
+        return self.chain.perform(op) if effect.wait else self._later(op)
+
+    def _save_writes(self, effect: fx.SaveWrites) -> None:
+        op = self.chain.save_writes(effect.staged, effect.fence)
+        if effect.wait:
+            self.chain.perform(op)
+        else:
+            self._later(op)
+
+    def _later(self, op: Any) -> None:
+        """Begins an operation once the one before it is done, which keeps their order and finds its error."""
+        self._settle()
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(self.chain.perform(op))
+            except BaseException as error:
+                future.set_exception(error)
+
+        self.background.append(future)
+        run_in_thread(work)
+
+    def _settle(self) -> None:
+        while self.background:
+            self.background.pop().result()
+

@@ -1,0 +1,156 @@
+"""The end of a superstep: writes → channels → what moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stepwell.engine.run import Run
+from stepwell.engine.task import Task
+from stepwell.errors import ConcurrentWriteError, InvalidUpdateError
+from stepwell.types import MISSING, RETURN, TASKS
+
+
+class Moves:
+    """What one step moved: new states, channels that became empty, versions, and what nodes have seen."""
+
+    __slots__ = ("changed", "dropped", "seen", "versions")
+
+    def __init__(self) -> None:
+        self.changed: dict[str, Any] = {}
+        self.dropped: set[str] = set()
+        self.versions: dict[str, Any] = {}
+        self.seen: dict[str, dict[str, Any]] = {}
+
+    def then(self, later: Moves) -> None:
+        """Adds what a later step moved."""
+        self.changed.update(later.changed)
+        self.dropped -= later.changed.keys()
+        self.dropped |= later.dropped
+        for name in later.dropped:
+            self.changed.pop(name, None)
+        self.versions.update(later.versions)
+        self.seen.update(later.seen)
+
+
+def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
+    """Takes the writes of a step's tasks, which stand in path order; answers what moved.
+
+    All merges are worked out before the first is taken, so a merge that raises leaves the state as it was.
+    Raises InvalidUpdateError with the key and who wrote it.
+    """
+    moves = Moves()
+    spent = _spend(run, tasks, moves)
+    grouped = _group(tasks)
+    sends = grouped.pop(TASKS, None)
+    channels, cells = run.plan.channels, run.cells
+    new = spent
+    for name, writes in grouped.items():
+        channel = channels.get(name)
+        if channel is None:
+            raise InvalidUpdateError(f"{_writers(tasks, name)} wrote {name!r}, which is no channel of {run.plan.name!r}.")
+        state = spent.get(name, cells.get(name, MISSING))
+        try:
+            new[name] = channel.fold(state, writes)
+        except InvalidUpdateError as error:
+            raise _conflict(run, tasks, name, error) from error
+        except Exception as error:
+            raise InvalidUpdateError(
+                f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what {_writers(tasks, name)} wrote "
+                f"in step {run.step}. Nothing of the step was taken; mend the reducer or the write and run on."
+            ) from error
+    _clear_idle(run, grouped, new)
+    _take(run, new, moves)
+    if sends or TASKS in cells:
+        _take(run, {TASKS: sends or MISSING}, moves)
+    return moves
+
+
+def close_channels(run: Run, moves: Moves) -> bool:
+    """Tells channels that nothing else is left to run; answers whether one changed."""
+    new = {}
+    for name in run.layout.finishes & run.cells.keys():
+        state = run.plan.channels[name].close(run.cells[name])
+        if state is not run.cells[name]:
+            new[name] = state
+    _take(run, new, moves)
+    return bool(new)
+
+
+def discard(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
+    """Marks what triggered `tasks` as seen, so that they are not due any more."""
+    spent = _spend(run, tasks, moves)
+    if TASKS in run.cells and any(task.triggers == (TASKS,) for task in tasks):
+        spent[TASKS] = MISSING
+    _take(run, spent, moves)
+    run.held.clear()
+
+
+def _spend(run: Run, tasks: Sequence[Task], moves: Moves) -> dict[str, Any]:
+    """Notes what each task has seen; the states of the channels that its start used up."""
+    spent: dict[str, Any] = {}
+    consumes, cells, versions, seen = run.layout.consumes, run.cells, run.versions, run.seen
+    for task in tasks:
+        triggers = task.triggers
+        if not triggers or triggers[0] == TASKS:
+            continue
+        name = task.name
+        seen[name] = moves.seen[name] = {trigger: versions[trigger] for trigger in triggers if trigger in versions}
+        for trigger in triggers:
+            if trigger in consumes and trigger in cells and trigger not in spent:
+                spent[trigger] = run.plan.channels[trigger].spend(cells[trigger])
+    return spent
+
+
+def _group(tasks: Sequence[Task]) -> dict[str, list[Any]]:
+    grouped: dict[str, list[Any]] = {}
+    for task in tasks:
+        for name, value in task.writes:
+            if name in grouped:
+                grouped[name].append(value)
+            elif name != RETURN:
+                grouped[name] = [value]
+    return grouped
+
+
+def _clear_idle(run: Run, written: dict[str, list[Any]], new: dict[str, Any]) -> None:
+    for name in run.layout.clears:
+        if name in run.cells and name not in written:
+            state = run.plan.channels[name].idle(run.cells[name])
+            if state is not run.cells[name]:
+                new[name] = state
+
+
+def _take(run: Run, new: dict[str, Any], moves: Moves) -> None:
+    if not new:
+        return
+    version = run.next_version()
+    unstored = run.layout.unstored
+    for name, state in new.items():
+        if state is MISSING:
+            run.drop_cell(name)
+            moves.changed.pop(name, None)
+            moves.dropped.add(name)
+            continue
+        run.set_cell(name, state)
+        run.versions[name] = version
+        if name not in unstored:
+            moves.changed[name] = state
+            moves.versions[name] = version
+            moves.dropped.discard(name)
+
+
+def _writers(tasks: Sequence[Task], name: str) -> str:
+    names = [task.name for task in tasks if any(channel == name for channel, _ in task.writes)]
+    return f"node{'s' if len(names) > 1 else ''} {', '.join(names) or '(input)'}"
+
+
+def _conflict(run: Run, tasks: Sequence[Task], name: str, error: InvalidUpdateError) -> InvalidUpdateError:
+    values = [repr(value)[:80] for task in tasks for channel, value in task.writes if channel == name]
+    if len(values) < 2:
+        return error
+    return ConcurrentWriteError(
+        f"{_writers(tasks, name)} all wrote {name!r} in step {run.step} ({', '.join(values[:4])}). {error} "
+        f"Give {name!r} a reducer, for example Annotated[list, operator.add], or let one node write it. "
+        "[INVALID_CONCURRENT_GRAPH_UPDATE]"
+    )

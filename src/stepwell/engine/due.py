@@ -1,0 +1,71 @@
+"""Which tasks are due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stepwell.engine.run import Run
+from stepwell.engine.task import PULL, PUSH, Task
+from stepwell.errors import RouteError
+from stepwell.types import TASKS
+
+
+def due_tasks(run: Run, changed: Iterable[str] | None = None) -> list[Task]:
+    """The tasks of the next superstep: sends by index, then due nodes by name; empty when the run is over.
+
+    A node is due when a channel it listens to holds a value and has a newer version than the node last saw. A deferred
+    node waits while anything else is due. `changed`: what the last step moved; None: look at all nodes.
+    """
+    tasks = [_push(run, index, send) for index, send in enumerate(run.cells.get(TASKS, ()))]
+    names = _due_names(run, changed)
+    if run.layout.deferred or run.held:
+        names = _without_deferred(run, names, bool(tasks))
+    for name in names:
+        node = run.plan.nodes[name]
+        tasks.append(Task(run, node, (PULL, name), node.triggers))
+    return tasks
+
+
+def _due_names(run: Run, changed: Iterable[str] | None) -> list[str]:
+    triggered = run.plan.triggered
+    if changed is None:
+        found = {name for name in run.plan.nodes if _is_due(run, name)}
+    else:
+        found = {name for channel in changed for name in triggered.get(channel, ()) if _is_due(run, name)}
+    if run.parked:
+        found -= run.parked.keys()
+    return sorted(found) if len(found) > 1 else list(found)
+
+
+def _is_due(run: Run, name: str) -> bool:
+    seen = run.seen.get(name)
+    for trigger in run.plan.nodes[name].triggers:
+        if run.is_available(trigger) and (seen is None or _is_newer(run.versions.get(trigger), seen.get(trigger))):
+            return True
+    return False
+
+
+def _is_newer(version: object, seen: object) -> bool:
+    if version is None:
+        return False
+    return seen is None or version > seen  # type: ignore[operator,no-any-return]  # versions of one channel compare
+
+
+def _without_deferred(run: Run, names: list[str], others: bool) -> list[str]:
+    run.held.update(name for name in names if name in run.layout.deferred)
+    prompt = [name for name in names if name not in run.held]
+    if prompt or others:
+        return prompt
+    due = sorted(name for name in run.held if _is_due(run, name))
+    run.held.clear()
+    return due
+
+
+def _push(run: Run, index: int, send: object) -> Task:
+    node = run.plan.nodes.get(send.node)  # type: ignore[attr-defined]  # the channel of sends holds nothing else
+    if node is None:
+        raise RouteError(
+            f"a Send names node {send.node!r}, which graph {run.plan.name!r} does not have. "  # type: ignore[attr-defined]  # as above
+            f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
+        )
+    return Task(run, node, (PUSH, index, False), (TASKS,), send.arg)  # type: ignore[attr-defined]  # as above

@@ -1,0 +1,287 @@
+"""How a run begins: new input, an answer, a command, or going on where the thread stopped."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from stepwell.engine.apply import Moves, apply_writes, discard
+from stepwell.engine.due import due_tasks
+from stepwell.engine.events import show_checkpoint, show_values
+from stepwell.copies import copied
+from stepwell.engine.interrupts import FROM_BELOW, match_answers, open_questions
+from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Source, Steps, commit_step, path_text, save_records, step_records
+from stepwell.engine.task import PULL, Task, by_path
+from stepwell.errors import EmptyInputError, InvalidUpdateError, UnfinishedQuestionError
+from stepwell.plan.plan import Node, Writes
+from stepwell.saves import TaskRecord
+from stepwell.types import Command, Interrupt
+
+INPUT_NODE = Node("__input__", (), None, None, None, None)
+
+
+def enter(run: Run, given: Any) -> Steps[None]:
+    """Takes what the caller gave: the run then stands where its first step starts."""
+    if run.resuming and run.parent is not None:
+        yield from _carry_on(run)
+    elif isinstance(given, Command):
+        yield from _command(run, given)
+    elif given is None:
+        yield from _carry_on(run)
+    else:
+        yield from _input(run, given)
+
+
+# New input.
+
+
+def _input(run: Run, given: Any) -> Steps[None]:
+    writes = [(name, copied(value)) for name, value in run.plan.enter(given)]
+    pending = run.loaded.pending if run.loaded is not None else ()
+    due = _due_before_input(run)
+    if pending and due:
+        yield from _keep_or_refuse(run, due, pending)
+        due = [task for task in _due_before_input(run) if task.name not in run.parked]
+    moves = Moves()
+    if due:
+        discard(run, due, moves)
+    entry = input_task(run, writes)
+    moves.then(apply_writes(run, [entry]))
+    yield from commit_input(run, "input", moves, hold=True)
+
+
+def _due_before_input(run: Run) -> list[Task]:
+    if run.loaded is None or run.loaded.step == EMPTY_STEP or not run.loaded.leaf:
+        return []
+    from_plan = [name for name in run.loaded.next or () if name in run.plan.nodes]
+    return waiting_tasks(run) if from_plan or run.loaded.next is None else []
+
+
+def input_task(run: Run, writes: Writes) -> Task:
+    """A stand-in whose writes are those of the caller, not of a node."""
+    task = Task(run, INPUT_NODE, ("",), ())
+    task.writes, task.done = writes, True
+    return task
+
+
+def commit_input(run: Run, source: Source, moves: Moves, *, hold: bool = False) -> Steps[None]:
+    """Makes what the caller gave a checkpoint; together with the next step's where no user code lies between."""
+    tasks = due_tasks(run)
+    parent = _parent_of(run)
+    entry = run.plan.nodes.get(run.plan.entry or "")
+    hold = hold and entry is not None and entry.plain and not run.modes & {"checkpoints", "debug"}
+    yield from commit_step(run, source, moves, (), names=tuple(task.name for task in tasks), parent=parent, hold=hold)
+    if run.modes:
+        yield from show_checkpoint(run, source, parent, tasks)
+
+
+def _parent_of(run: Run) -> str | None:
+    """The checkpoint that the first one of this run follows."""
+    return run.checkpoint_id if run.loaded is not None and run.loaded.step != EMPTY_STEP else None
+
+
+def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]) -> Steps[None]:
+    """New input on a thread with an unfinished step: questions are not dropped unasked, finished work is kept."""
+    records = {record.task: record for record in pending}
+    asking = [task for task in due if (record := records.get(task.id)) is not None and open_questions(record)]
+    if asking and run.parent is None:
+        if run.on_interrupted == "raise":
+            raise _unfinished(run, asking, records)
+        if run.on_interrupted == "keep":
+            _park(run, asking, records)
+            asking = []
+    finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
+    if not finished:
+        return
+    for task in finished:
+        task.record = records[task.id]
+        task.writes, task.done = list(task.record.writes), True
+    finished.sort(key=by_path)
+    rest = [task for task in due if not task.done and task.name not in run.parked]
+    kept = step_records(finished)
+    moves = apply_writes(run, finished)
+    discard(run, rest, moves)
+    discard(run, due_tasks(run), moves)
+    yield from commit_step(
+        run, "loop", moves, kept, names=(), parent=_parent_of(run), extra={"partial": True}
+    )
+    run.loaded = dataclasses.replace(run.loaded, pending=(), next=()) if run.loaded is not None else None
+
+
+def _unfinished(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> UnfinishedQuestionError:
+    shown = [
+        f"{question.value!r} (id {question.id}, node {task.name!r})"
+        for task in asking
+        for question, _ in open_questions(records[task.id])
+    ]
+    return UnfinishedQuestionError(
+        f"thread {run.thread_id!r} waits for an answer to {'; '.join(shown)}, and new input came instead. "
+        "Answer with Command(resume=...), or say what shall become of the question: "
+        'on_interrupted="drop" or "keep" on compile() or in the config.'
+    )
+
+
+def _park(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> None:
+    for task in asking:
+        if task.path[0] != PULL:
+            raise InvalidUpdateError(
+                f'on_interrupted="keep" cannot keep the question of node {task.name!r}: a Send started it, and its '
+                "argument belongs to the step that is left. Answer it first, or drop it."
+            )
+        run.parked[task.name] = records[task.id]
+
+
+# Going on.
+
+
+def _carry_on(run: Run) -> Steps[None]:
+    loaded = run.loaded
+    if loaded is None or loaded.step == EMPTY_STEP:
+        if run.parent is not None and run.chain is None:
+            raise EmptyInputError("invoke(None) was called on a graph without a saver: there is nothing to go on with.")
+        where = f"thread {run.thread_id!r}" if run.thread_id is not None else "this run"
+        raise EmptyInputError(
+            f"there is nothing to go on with: {where} has no checkpoint. Give an input to begin, "
+            "or check the thread id (saver.list_threads() or `stepwell threads` lists those that exist)."
+        )
+    due = waiting_tasks(run)
+    run.resuming = run.passing = True
+    if loaded.leaf or not due or run.parent is not None:
+        run.records = {record.task: record for record in loaded.pending}
+        _answer_from_above(run)
+    else:
+        yield from _fork(run, due)
+    yield from show_values(run)
+
+
+def _fork(run: Run, due: Sequence[Task]) -> Steps[None]:
+    names = tuple(task.name for task in due)
+    parent = run.checkpoint_id
+    yield from commit_step(run, "fork", Moves(), (), names=names, parent=parent)
+    if run.modes:
+        yield from show_checkpoint(run, "fork", parent, due)
+
+
+def _answer_from_above(run: Run) -> None:
+    """A graph inside a task: takes the answers that its task was given for it."""
+    if run.parent is None:
+        return
+    answers: dict[str, Any] = {}
+    for record in run.records.values():
+        for question, _ in open_questions(record):
+            found = run.parent.questions.answer_to(question.id)
+            if found is not None:
+                answers[question.id] = found[0]
+    if answers:
+        _take_answers(run, match_answers(answers, tuple(run.records.values()), ()))
+        run.partial = run.parent.run.partial
+
+
+# Answers and commands.
+
+
+def _command(run: Run, command: Command[Any]) -> Steps[None]:
+    loaded = run.loaded
+    if command.answers:
+        yield from _resume(run, command)
+    elif command.update is None and not command.goto:
+        yield from _carry_on(run)
+        return
+    if command.update is not None or command.goto:
+        yield from _update(run, command)
+    if not command.answers and loaded is not None:
+        run.resuming = True
+    yield from show_values(run)
+
+
+def _resume(run: Run, command: Command[Any]) -> Steps[None]:
+    loaded = run.loaded
+    if loaded is None or loaded.step == EMPTY_STEP:
+        raise EmptyInputError(
+            f"there is no question to answer: thread {run.thread_id!r} has no checkpoint. "
+            "Check the thread id (saver.list_threads() lists those that exist), and that the graph has a checkpointer."
+        )
+    due = waiting_tasks(run)
+    run.resuming = run.passing = True
+    if loaded.leaf:
+        run.records = {record.task: record for record in loaded.pending}
+        taken = match_answers(command.resume, tuple(run.records.values()), _answered_ids(loaded.done))
+        _take_answers(run, taken)
+        yield from save_records(run, [run.records[task] for task in taken])
+        return
+    asked = [dataclasses.replace(record, finished=False, answers=()) for record in loaded.done if record.interrupts]
+    taken = match_answers(command.resume, asked, ())
+    finished = [record for record in loaded.done if not record.interrupts and record.finished]
+    stood = standing(due)
+    yield from _fork(run, due)
+    run.records = carried(run, stood, [*finished, *asked], taken)
+    yield from save_records(run, run.records.values())
+
+
+def _answered_ids(records: Sequence[TaskRecord]) -> list[str]:
+    return [question.id for record in records for question, _ in record.interrupts]
+
+
+def _take_answers(run: Run, taken: dict[str, list[tuple[str, Any]]]) -> None:
+    run.partial = True
+    run.answered |= taken.keys()
+    for task, answers in taken.items():
+        record = run.records[task]
+        run.records[task] = dataclasses.replace(record, answers=(*record.answers, *answers), error=None)
+
+
+def _update(run: Run, command: Command[Any]) -> Steps[None]:
+    """`invoke(Command(update=…, goto=…))`: a checkpoint of its own, on which what was due stays due."""
+    stood = standing(due_tasks(run))
+    records = list(run.records.values()) or (list(run.loaded.pending) if run.loaded is not None else [])
+    direct = run.plan.direct
+    if direct is None:
+        raise InvalidUpdateError(f"graph {run.plan.name!r} takes no Command as input: its channels are written directly.")
+    entry = input_task(run, [(name, copied(value)) for name, value in direct(command)])
+    moves = apply_writes(run, [entry])
+    yield from commit_input(run, "update", moves)
+    run.records = carried(run, stood, records, {})
+    if run.records:
+        yield from save_records(run, run.records.values())
+
+
+def standing(tasks: Sequence[Task]) -> dict[str, tuple[str, str]]:
+    """{task id: what makes it the same task at another checkpoint}, to be asked before the run moves on."""
+    return {task.id: (path_text(task.path), task.name) for task in tasks}
+
+
+def carried(
+    run: Run,
+    stood: dict[str, tuple[str, str]],
+    records: Sequence[TaskRecord],
+    answers: dict[str, list[tuple[str, Any]]],
+) -> dict[str, TaskRecord]:
+    """Records of the tasks that stood at another checkpoint, for the same tasks where the run stands now.
+
+    Task ids follow from the checkpoint, so they are new; questions keep theirs.
+    """
+    by_place = {stood[record.task]: record for record in records if record.task in stood}
+    new: dict[str, TaskRecord] = {}
+    for task in due_tasks(run):
+        record = by_place.get((path_text(task.path), task.name))
+        if record is not None:
+            given = (*record.answers, *answers.get(record.task, ()))
+            new[task.id] = dataclasses.replace(record, task=task.id, answers=given)
+            if record.task in answers or record.task in run.answered:
+                run.answered.add(task.id)
+    run.partial = run.partial or bool(answers)
+    return new
+
+
+def questions_of(records: Sequence[TaskRecord]) -> tuple[Interrupt, ...]:
+    """The open questions of stored records, each once."""
+    found = {question.id: question for record in records for question, _ in open_questions(record)}
+    return tuple(found.values())
+
+
+def is_from_below(identity: str) -> bool:
+    """Whether a graph inside the task asked, not the task itself."""
+    return identity.startswith(FROM_BELOW)

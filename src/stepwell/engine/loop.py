@@ -1,0 +1,217 @@
+"""A whole run: open, enter, one superstep after the other, close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stepwell.engine.apply import Moves, apply_writes, close_channels
+from stepwell.engine.due import due_tasks
+from stepwell.engine.effects import Release
+from stepwell.engine.entering import enter
+from stepwell.engine.events import show_checkpoint, show_end, show_interrupts, show_starts, show_values
+from stepwell.engine.faults import error_record
+from stepwell.engine.opening import open_run
+from stepwell.engine.parent import raise_to_parent
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps, commit_step, record_of, save_exit, save_records, settle, step_records
+from stepwell.engine.step import execute
+from stepwell.engine.task import Task, by_path
+from stepwell.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError, ParentCommand
+from stepwell.saves import TaskRecord
+from stepwell.types import PREVIOUS, RETURN, Interrupt
+
+
+def run_graph(run: Run, given: Any) -> Steps[tuple[Interrupt, ...] | None]:
+    """A whole run; the state is then in `run`. Answers the open questions when it paused, None when it ended.
+
+    A run inside a task of another graph raises GraphInterrupt instead of answering questions. However it ends, what it
+    owes is saved and the thread is given back.
+    """
+    try:
+        yield from open_run(run)
+        run.previous = run.cells.get(PREVIOUS)
+        yield from enter(run, given)
+        questions = yield from _steps(run)
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        yield from _close_after(run, error)
+        if isinstance(error, ParentCommand):
+            raise raise_to_parent(run, error) from None
+        raise
+    yield from _close(run)
+    if questions is not None and run.parent is not None:
+        raise GraphInterrupt(questions)
+    return questions
+
+
+def _steps(run: Run) -> Steps[tuple[Interrupt, ...] | None]:
+    tasks = due_tasks(run)
+    entry = run.plan.entry
+    while tasks:
+        is_entry = len(tasks) == 1 and tasks[0].name == entry
+        if not is_entry:
+            if run.taken >= run.limit:
+                raise _limit_reached(run, tasks)
+            if _stops_at(run, run.interrupt_before, tasks) and not run.passing:
+                return (yield from _stop(run))
+            if run.control is not None and run.control.drain_requested:
+                raise GraphDrained(run.control.drain_reason)
+        run.passing = False
+        done = yield from _superstep(run, tasks)
+        if any(task.paused for task in done):
+            return (yield from _pause(run, done))
+        tasks = yield from _advance(run, done, is_entry)
+        if _stops_at(run, run.interrupt_after, done) and not is_entry:
+            return (yield from _stop(run))
+    if run.parked:
+        return (yield from _unpark(run))
+    return None
+
+
+def _superstep(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
+    if run.modes:
+        for task in tasks:
+            task.id  # noqa: B018  # it follows from the checkpoint the step starts from, which moves on
+        yield from show_starts(run, tasks)
+    done = yield from execute(run, tasks)
+    if len(done) > 1:
+        done.sort(key=by_path)
+    return done
+
+
+def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
+    """Applies a finished step and saves it, then shows it; answers the tasks of the next."""
+    try:
+        moves = apply_writes(run, done)
+    except InvalidUpdateError as error:
+        yield from save_records(
+            run, [record_of(task, finished=False, error=error_record(error)) for task in done if task.done]
+        )
+        raise
+    tasks = due_tasks(run, moves.changed)
+    if not tasks and run.layout.finishes and close_channels(run, moves):
+        tasks = due_tasks(run, moves.changed)
+    parent, step = run.checkpoint_id, run.step
+    if run.chain is not None:
+        names = tuple([task.name for task in tasks])
+        yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent)
+    else:
+        run.step += 1
+        run.end_step()
+        run.records = {}
+    if not is_entry:
+        run.taken += 1
+    if run.modes:
+        yield from _show_step(run, done, tasks, moves, parent, step)
+    return tasks
+
+
+def _records_of(run: Run, done: Sequence[Task]) -> tuple[TaskRecord, ...]:
+    records = step_records(done)
+    if run.called:
+        records = (*records, *run.called.values())
+        run.called = {}
+    return records
+
+
+def _show_step(
+    run: Run, done: Sequence[Task], tasks: Sequence[Task], moves: Moves, parent: str, step: int
+) -> Steps[None]:
+    for task in done:
+        yield from show_end(run, task, step)
+    if not run.plan.keys.isdisjoint(moves.changed) or _shows_return(run, done):
+        yield from show_values(run)
+    yield from show_checkpoint(run, "loop", parent, tasks)
+
+
+def _shows_return(run: Run, done: Sequence[Task]) -> bool:
+    return run.plan.functional and any(name == RETURN for task in done for name, _ in task.writes)
+
+
+def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
+    """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint."""
+    records = [record_of(task, finished=task.done) for task in done if task.paused or (task.done and task.record is None)]
+    yield from save_records(run, (*records, *run.called.values()))
+    for task in done:
+        yield from show_end(run, task, run.step)
+    questions = {question.id: question for task in done for question, _ in (task.questions.open if task.paused else ())}
+    found = tuple(questions.values())
+    yield from show_interrupts(run, found)
+    return found
+
+
+def _stop(run: Run) -> Steps[tuple[Interrupt, ...]]:
+    """A static breakpoint: `next` says where."""
+    yield from show_interrupts(run, ())
+    return ()
+
+
+def _stops_at(run: Run, names: Sequence[str] | str, tasks: Sequence[Task]) -> bool:
+    if not names:
+        return False
+    if names == "*":
+        return any(not task.node.hidden for task in tasks)
+    return any(task.name in names for task in tasks)
+
+
+def _unpark(run: Run) -> Steps[tuple[Interrupt, ...]]:
+    """The run is over but for questions that were kept: they wait at its last checkpoint, under their own ids."""
+    parked, run.parked = run.parked, {}
+    waiting = due_tasks(run)
+    done = []
+    for task in waiting:
+        record = parked.get(task.name)
+        if record is not None:
+            task.record, task.paused = record, True
+            task.questions.open = [pair for pair in record.interrupts if pair[1] not in dict(record.answers)]
+            done.append(task)
+    return (yield from _pause(run, done))
+
+
+def _limit_reached(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
+    waiting = ", ".join(sorted({task.name for task in tasks}))
+    onward = "Continue with invoke(None, config)" if run.chain is not None else "Call it"
+    return GraphRecursionError(
+        f"graph {run.plan.name!r} took {run.limit} supersteps and is not finished: {waiting} would be next. "
+        f"All steps up to here are kept. {onward} and a higher config['recursion_limit'], or check why it does not end. "
+        "[GRAPH_RECURSION_LIMIT]"
+    )
+
+
+def _close(run: Run) -> Steps[None]:
+    if run.chain is None:
+        return
+    if run.durability == "exit":
+        if run.parent is None or run.ns and run.parent.id not in run.ns or run.open_records:
+            yield from save_exit(run)
+    else:
+        yield from settle(run)
+    above = run.parent.run if run.parent is not None else None
+    if above is not None and run.head is not None and run.parent.id not in run.ns:  # type: ignore[union-attr]  # as above
+        above.children[run.ns] = run.head
+    yield from _give_back(run)
+
+
+def _close_after(run: Run, error: BaseException) -> Steps[None]:
+    """After a failure: saves what is owed and gives the thread back; a second failure is told beside the first."""
+    if run.chain is None:
+        return
+    try:
+        if run.durability == "exit":
+            yield from save_exit(run)
+        else:
+            yield from settle(run)
+    except Exception as second:
+        error.add_note(f"And while saving what the run had finished: {type(second).__name__}: {second}")
+    try:
+        yield from _give_back(run)
+    except Exception as second:
+        error.add_note(f"And while giving the thread back: {type(second).__name__}: {second}")
+
+
+def _give_back(run: Run) -> Steps[None]:
+    if run.parent is None and run.fence is not None:
+        fence, run.fence = run.fence, None
+        yield Release(fence)

@@ -1,0 +1,167 @@
+"""The start of a run: read where the thread stands, take it, and put the run there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from stepwell.engine.due import due_tasks
+from stepwell.engine.effects import Load, Release
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps
+from stepwell.engine.task import Task
+from stepwell.errors import CheckpointNotFoundError, PlanChangedError
+from stepwell.ids import IdClock
+from stepwell.saves import At, LeaseWish, Loaded
+from stepwell.types import ROUTE, TASKS
+
+EMPTY_STEP = -2
+
+
+def open_run(run: Run) -> Steps[None]:
+    """Puts the run on the checkpoint it starts from; with a saver, takes the thread first."""
+    run.low = run.entropy & 0xFFFFF
+    if run.chain is None:
+        run.checkpoint_id = run.run_id
+        run.begin()
+        return
+    loaded = yield from (_load_nested(run) if _is_nested(run) else _load_root(run))
+    last = loaded.last_id if loaded is not None else ""
+    run.ids = IdClock(last or None, run.entropy)
+    if loaded is not None:
+        adopt(run, loaded)
+    else:
+        run.checkpoint_id = run.parent.id if run.parent is not None else run.run_id
+    run.begin()
+
+
+def _is_nested(run: Run) -> bool:
+    return run.parent is not None and run.parent.run.chain is run.chain and run.parent.run.thread_id == run.thread_id
+
+
+def _load_root(run: Run) -> Steps[Loaded]:
+    at = run.at
+    assert at is not None
+    loaded = yield Load(at, LeaseWish(run.run_id, run.busy_wait))
+    assert loaded is not None
+    run.fence = loaded.fence
+    if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:
+        if run.fence is not None:
+            yield Release(run.fence)
+            run.fence = None
+        raise CheckpointNotFoundError(
+            f"thread {at.thread!r} has no checkpoint {at.checkpoint!r}. "
+            "Take an id from get_state_history(config) or `stepwell log`, or leave checkpoint_id out to go on from the head."
+        )
+    return loaded
+
+
+def _load_nested(run: Run) -> Steps[Loaded | None]:
+    """What a graph inside a task starts from: the head of its namespace, when it belongs to the task at hand.
+
+    A namespace without task ids goes on for ever; after time travel above, it starts from the head that the chain of
+    its parent reached, not from the newest.
+    """
+    at = run.at
+    parent = run.parent
+    assert at is not None
+    assert parent is not None
+    above = parent.run
+    run.fence = above.fence
+    loaded = yield Load(at)
+    if loaded is None or loaded.step == EMPTY_STEP or at.checkpoint is not None:
+        return loaded
+    if _is_of_this_step(run, loaded):
+        run.resuming = True
+        return loaded
+    reached = above.children.get(run.ns)
+    if reached == loaded.at.checkpoint:
+        return loaded
+    if reached is None:
+        return None if above.loaded is not None and not above.loaded.leaf else loaded
+    return (yield Load(At(at.thread, at.ns, reached, at.branch)))
+
+
+def _is_of_this_step(run: Run, loaded: Loaded) -> bool:
+    """Whether a namespace's head was made by the task that now runs again."""
+    parent = run.parent
+    assert parent is not None
+    if parent.id in run.ns:
+        return True
+    made_at = (loaded.metadata.get("parents") or {}).get(parent.run.ns)
+    return made_at == parent.run.checkpoint_id or (parent.run.resuming and bool(loaded.next))
+
+
+def adopt(run: Run, loaded: Loaded) -> None:
+    """Puts a run on a loaded checkpoint."""
+    run.loaded = loaded
+    run.base = loaded.base
+    run.head = loaded.head
+    run.children = dict(loaded.children)
+    if loaded.step == EMPTY_STEP:
+        run.checkpoint_id = run.run_id
+        return
+    run.checkpoint_id = loaded.at.checkpoint or ""
+    run.step = loaded.step + 1
+    _adopt_cells(run, loaded.values)
+    names = _renamed(run)
+    run.versions = {names.get(name, name): version for name, version in loaded.versions.items()}
+    run.seen = {
+        run.plan.aliases.get(node, node): {names.get(name, name): version for name, version in seen.items()}
+        for node, seen in loaded.seen.items()
+    }
+    if run.bump is None:
+        _count_versions(run)
+
+
+def _adopt_cells(run: Run, values: Mapping[str, Any]) -> None:
+    names = _renamed(run)
+    gone = []
+    for name, state in values.items():
+        own = names.get(name, name)
+        if own in run.plan.channels or own == TASKS:
+            run.set_cell(own, state)
+        elif not own.startswith((ROUTE, "join:", "__")):
+            gone.append(name)
+    if gone:
+        warnings.warn(
+            f"the thread holds {', '.join(map(repr, gone))}, which graph {run.plan.name!r} has no key for. "
+            "They stay in its checkpoints and are not handed to nodes.",
+            stacklevel=2,
+        )
+
+
+def _renamed(run: Run) -> dict[str, str]:
+    return {ROUTE + old: ROUTE + new for old, new in run.plan.aliases.items()}
+
+
+def _count_versions(run: Run) -> None:
+    """Takes over versions that others made: texts and floats become ints in the same order."""
+    foreign = any(type(version) is not int for version in run.versions.values())
+    if foreign:
+        run.versions = {name: _as_int(version) for name, version in run.versions.items()}
+        run.seen = {
+            node: {name: _as_int(version) for name, version in seen.items()} for node, seen in run.seen.items()
+        }
+    run.counter = max((version >> 20 for version in run.versions.values()), default=0)
+
+
+def _as_int(version: Any) -> int:
+    if isinstance(version, int):
+        return version if version >> 20 else version << 20
+    whole, _, rest = str(version).partition(".")
+    return (int(whole) << 20) | (int(rest[:5] or 0) & 0xFFFFF)
+
+
+def waiting_tasks(run: Run) -> list[Task]:
+    """The tasks due where the run stands, once the plan was found to still have all that the thread waits for."""
+    expected = run.loaded.next if run.loaded is not None else None
+    for name in expected or ():
+        own = run.plan.aliases.get(name, name)
+        if own not in run.plan.nodes:
+            raise PlanChangedError(
+                f"thread {run.thread_id!r} waits at node {name!r}, which graph {run.plan.name!r} no longer has. "
+                f'Compile with aliases={{"{name}": "its new name"}}, or move on with update_state(..., as_node=...).'
+            )
+    return due_tasks(run)

@@ -1,0 +1,226 @@
+"""Making steps durable: what a checkpoint and a task record hold, and when each durability mode writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from stepwell.engine.apply import Moves
+from stepwell.engine.effects import Commit as CommitEffect
+from stepwell.engine.effects import Effect, Now, SaveWrites, Settle
+from stepwell.engine.run import Run
+from stepwell.engine.task import PULL, Task
+from stepwell.saves import Commit, Pending, TaskRecord
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[Effect[Any], Any, T]
+Source: TypeAlias = Literal["input", "loop", "update", "fork"]
+
+_seconds = [0, ""]  # the last whole second that was written as text: formatting one costs a microsecond
+
+
+def ts_text(now_ns: int) -> str:
+    """ISO 8601 in UTC with microseconds."""
+    whole, rest = divmod(now_ns, 1_000_000_000)
+    if _seconds[0] != whole:
+        _seconds[:] = [whole, datetime.fromtimestamp(whole, UTC).isoformat()[:19]]
+    return f"{_seconds[1]}.{rest // 1000:06d}+00:00"
+
+
+def path_text(path: Sequence[Any]) -> str:
+    """A task's path as text whose order is that of the tasks."""
+    return "~" + ", ".join(f"{part:010d}" if type(part) is int else str(part) for part in path)
+
+
+def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | None = None) -> TaskRecord:
+    """What is stored of a task."""
+    interrupts: tuple[Any, ...] = ()
+    answers: tuple[Any, ...] = ()
+    if task._questions is not None or task.record is not None:
+        interrupts, answers = task.questions.stored()
+    return TaskRecord(
+        task.id,
+        task.name,
+        path_text(task.path),
+        task.triggers,
+        task.run.run_id,
+        task.attempt,
+        tuple(task.writes) if finished else (),
+        finished,
+        error,
+        interrupts,
+        answers,
+    )
+
+
+def commit_step(
+    run: Run,
+    source: Source,
+    moves: Moves,
+    records: tuple[TaskRecord, ...],
+    *,
+    names: tuple[str, ...],
+    parent: str | None,
+    extra: Mapping[str, Any] | None = None,
+    hold: bool = False,
+) -> Steps[None]:
+    """Makes the step that was just applied a checkpoint: the run stands on it from here.
+
+    `parent`: the checkpoint it follows (None for the first). `hold`: commit it together with the next one.
+    """
+    if run.chain is None:
+        run.step += 1
+        run.end_step()
+        return
+    now = yield Now()
+    id = run.ids.next(now)
+    if run.durability == "exit":
+        _owe(run, source, moves, records, parent)
+        _stand_on(run, id)
+        run.unsaved.last = (id, names, now, extra)
+        return
+    commit = _commit(
+        run, source, moves, records, id=id, step=run.step, now=now, names=names, parent=parent, extra=extra
+    )
+    staged = run.chain.stage(commit)
+    run.base = staged.base
+    run.moved.append(staged)
+    _stand_on(run, id)
+    run.head = id
+    if not hold:
+        yield from flush(run)
+
+
+def flush(run: Run) -> Steps[None]:
+    """Commits what is staged; in `async` mode begins to."""
+    if run.moved:
+        staged, run.moved = run.moved, []
+        yield CommitEffect(staged, run.fence, run.durability != "async")
+
+
+def save_records(run: Run, records: Iterable[TaskRecord], *, shared: bool = True) -> Steps[None]:
+    """Makes task records durable that are no checkpoint yet. `shared=False`: from beside the run's own strand."""
+    kept = tuple(records)
+    if not kept or run.chain is None:
+        return
+    if run.durability == "exit" and not run.closing:
+        run.open_records += kept
+        return
+    if shared:
+        yield from flush(run)
+    staged = run.chain.stage(Pending(run.place(run.checkpoint_id), kept, run.base if shared else None))
+    if shared:
+        run.base = staged.base
+    yield SaveWrites(staged, run.fence, run.durability != "async")
+
+
+def save_exit(run: Run) -> Steps[None]:
+    """What `exit` owes at the end of a run: one checkpoint, then the records of tasks that are still open."""
+    owed, run.unsaved = run.unsaved, None
+    records, run.open_records = run.open_records, []
+    run.closing = True
+    if run.chain is not None and owed is not None:
+        id, names, now, extra = owed.last
+        commit = _commit(
+            run, owed.source, owed.moves, tuple(owed.records), id=id, step=run.step - 1, now=now, names=names,
+            parent=owed.parent, extra=extra,
+        )  # fmt: skip
+        staged = run.chain.stage(commit)
+        run.base = staged.base
+        run.head = id
+        yield CommitEffect((staged,), run.fence)
+    latest = {record.task: record for record in records}
+    yield from save_records(run, latest.values())
+
+
+def settle(run: Run) -> Steps[None]:
+    """Waits for commits that run in the background; raises their error."""
+    yield from flush(run)
+    if run.chain is not None and run.durability == "async":
+        yield Settle()
+
+
+class Owed:
+    """What a run with durability="exit" has not written yet."""
+
+    __slots__ = ("last", "moves", "parent", "records", "source")
+
+    def __init__(self, source: Source, parent: str | None) -> None:
+        self.source: Source = source
+        self.parent = parent
+        self.moves = Moves()
+        self.records: list[TaskRecord] = []
+        self.last: Any = None
+
+
+def _owe(run: Run, source: Source, moves: Moves, records: tuple[TaskRecord, ...], parent: str | None) -> None:
+    if run.unsaved is None:
+        run.unsaved = Owed(source, parent)
+    owed = run.unsaved
+    owed.source = source
+    owed.moves.then(moves)
+    owed.records += records
+
+
+def _stand_on(run: Run, id: str) -> None:
+    run.checkpoint_id = id
+    run.step += 1
+    run.end_step()
+    run.records = {}
+
+
+def _commit(
+    run: Run,
+    source: Source,
+    moves: Moves,
+    records: tuple[TaskRecord, ...],
+    *,
+    id: str,
+    step: int,
+    now: int,
+    names: tuple[str, ...],
+    parent: str | None,
+    extra: Mapping[str, Any] | None,
+) -> Commit:
+    metadata = {**run.metadata, "source": source, "step": step, "parents": _parents(run)}
+    if extra:
+        metadata.update(extra)
+    lender = run.parent
+    return Commit(
+        run.place(parent),
+        id,
+        step,
+        source,
+        ts_text(now),
+        run.run_id,
+        run.base,
+        lender.run.base if lender is not None and source == "input" else None,
+        moves.changed,
+        frozenset(moves.dropped),
+        moves.versions,
+        moves.seen,
+        run.layout.pure,
+        records,
+        names,
+        metadata,
+        run.children,
+        run.head,
+    )
+
+
+def _parents(run: Run) -> dict[str, str]:
+    if run.parent is None:
+        return {}
+    above = run.parent.run
+    return {**_parents(above), above.ns: above.checkpoint_id}
+
+
+def step_records(tasks: Sequence[Task]) -> tuple[TaskRecord, ...]:
+    """The records of the tasks whose writes make a checkpoint. The input itself is no task."""
+    return tuple(record_of(task) for task in tasks if task.path[0] != "")
+
+
+def is_pull(task: Task) -> bool:
+    """Whether a task was triggered by channels."""
+    return bool(task.path[0] == PULL)

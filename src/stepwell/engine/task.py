@@ -1,0 +1,213 @@
+"""One execution of one node: what the engine keeps of it, and the handle that its body has on the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from stepwell.copies import copied
+from stepwell.engine.interrupts import Questions
+from stepwell.ids import task_id
+from stepwell.plan.plan import Node, Writes
+from stepwell.saves import TaskRecord
+from stepwell.scope import current_task
+from stepwell.types import NS_END, NS_SEP
+
+if TYPE_CHECKING:
+    from stepwell.engine.run import Run
+
+PULL = "__pregel_pull"
+PUSH = "__pregel_push"
+
+
+class Task:
+    """A node to run once in a step; attempts share it. Fields with a default are class attributes: cheap to make."""
+
+    attempt = 1
+    error: BaseException | None = None
+    writes: Writes = []
+    cached = False
+    done = False  # its result is in `writes`: it ran, was stored, or came from the cache
+    started = 0.0
+    beat = 0.0
+    cancelled = False
+    shown = False  # its end was told to whoever streams
+    paused = False  # it, or a graph inside it, waits for a person
+    calls = 0  # how many @task calls and graphs its body has made so far
+    origin: Task | None = None  # the task this one stands in for (error handlers) or was called from (@task)
+    record: TaskRecord | None = None  # what was stored of it before
+    fault: Any = None  # NodeError for an error handler
+    post: Callable[[Any], None] | None = None
+    _id: str | None = None
+    _questions: Questions | None = None
+    _slots: dict[str, Any] | None = None
+
+    def __init__(self, run: Run, node: Node, path: tuple[Any, ...], triggers: tuple[str, ...], arg: Any = None) -> None:
+        self.run = run
+        self.node = node
+        self.name = node.name
+        self.path = path
+        self.triggers = triggers
+        self.arg = arg
+
+    # What identifies it.
+
+    @property
+    def id(self) -> str:
+        """Stable: the same checkpoint always gives the same ids, so stored results find their task."""
+        if self._id is None:
+            run = self.run
+            self._id = task_id(run.checkpoint_id, run.ns, self.name, run.step, *self.path, *self.triggers)
+        return self._id
+
+    @property
+    def step(self) -> int:
+        """The number of the step it runs in."""
+        return self.run.step
+
+    @property
+    def ns(self) -> str:
+        """The namespace of a graph that runs inside this task."""
+        own = f"{self.name}{NS_END}{self.id}"
+        return f"{self.run.ns}{NS_SEP}{own}" if self.run.ns else own
+
+    @property
+    def slots(self) -> dict[str, Any]:
+        """A place for what is built once for this task (its config, its runtime)."""
+        if self._slots is None:
+            self._slots = {}
+        return self._slots
+
+    # What its body runs on.
+
+    @property
+    def input(self) -> Any:
+        """The node's input, fresh: values as of the step's start, or the argument of the Send."""
+        if self.path[0] == PUSH:
+            return copied(self.arg)
+        node = self.node
+        values = self.run.values_for(node)
+        for key, manage in node.managed:
+            values[key] = manage(self)
+        return values if node.build is None else node.build(values)
+
+    @property
+    def remaining(self) -> int:
+        """How many steps the run may still take, this one included."""
+        return self.run.limit - self.run.taken
+
+    @property
+    def previous(self) -> Any:
+        """What the last run of a functional graph saved for the next."""
+        return self.run.previous
+
+    def read(self, writes: Writes | None = None) -> dict[str, Any]:
+        """Fresh copies of all state values, with `writes` of this task applied: what a route looks at."""
+        return self.run.values_with(writes or [])
+
+    def perform(self) -> None:
+        """Runs the body here, to its end; leaves `writes` or `error`."""
+        token = current_task.set(self)
+        try:
+            around = self.run.around
+            run = self.node.run
+            if run is None:
+                raise TypeError(
+                    f"node {self.name!r} is async only, and the graph was called with a sync method. "
+                    "Call ainvoke() or astream() instead, or give the node a sync function."
+                )
+            self.writes = run(self.input, self) if around is None else around(self, lambda: run(self.input, self))
+        except BaseException as error:
+            self.error = error
+        finally:
+            current_task.reset(token)
+
+    async def aperform(self) -> None:
+        """`perform` for a node that has an async body."""
+        token = current_task.set(self)
+        try:
+            around = self.run.aaround
+            arun = self.node.arun
+            assert arun is not None
+            self.writes = (
+                await arun(self.input, self) if around is None else await around(self, lambda: arun(self.input, self))
+            )
+        except BaseException as error:
+            self.error = error
+        finally:
+            current_task.reset(token)
+
+    def again(self) -> None:
+        """Ready for another attempt: same id, same answers, nothing written."""
+        self.attempt += 1
+        self.error = None
+        self.writes = []
+        self.calls = 0
+        self.cancelled = self.paused = False
+        self._slots = None
+        if self._questions is not None:
+            self._questions.rewind()
+
+    # What its body may ask of the run.
+
+    @property
+    def questions(self) -> Questions:
+        """The questions this task asked, and their answers."""
+        if self._questions is None:
+            self._questions = Questions.of(self.record)
+        return self._questions
+
+    @property
+    def asked(self) -> bool:
+        """Whether it asked something in this attempt that has no answer."""
+        return self._questions is not None and bool(self._questions.open)
+
+    def ask(self, value: Any, *, key: str | None = None, response_schema: Any = None) -> Any:
+        """The answer to a question; raises GraphInterrupt while there is none."""
+        root = self
+        while root.origin is not None and root.fault is None:
+            root = root.origin
+        return root.questions.ask(root, self.path, value, key, response_schema)
+
+    def call(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], **options: Any) -> Any:
+        """Starts a @task from inside this one; answers its future."""
+        self.calls += 1
+        return self.run.spawn(self, self.calls - 1, func, args, kwargs, options)
+
+    def listens(self, mode: str) -> bool:
+        """Whether somebody reads this stream mode."""
+        return mode in self.run.heard
+
+    def emit(self, mode: str, payload: Any, ns: tuple[str, ...] | None = None) -> None:
+        """Hands a chunk to whoever reads this stream mode."""
+        self.heartbeat()
+        if mode in self.run.heard:
+            self.run.post(Emitted(self.run.shown_ns if ns is None else ns, mode, payload))
+
+    def heartbeat(self) -> None:
+        """A sign of life, for idle timeouts."""
+        if self.node.timeout is not None and self.node.timeout.refresh_on == "auto":
+            self.beat = self.run.clock()
+
+    def live(self) -> None:
+        """A sign of life given on purpose (`runtime.heartbeat()`)."""
+        self.beat = self.run.clock()
+
+
+class Emitted:
+    """A chunk that came from inside a task while it ran."""
+
+    __slots__ = ("mode", "ns", "payload")
+
+    def __init__(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+        self.ns, self.mode, self.payload = ns, mode, payload
+
+
+def by_path(task: Task) -> tuple[Any, ...]:
+    """Sort key: pulls by name, then sends by index, then calls; never by arrival, so a replay folds the same."""
+    path = task.path
+    return (0, path[1]) if path[0] == PULL else (1, *map(_rank, path[1:]))
+
+
+def _rank(part: Any) -> tuple[int, Any]:
+    return (0, part) if isinstance(part, int) else (1, str(part))
