@@ -9,7 +9,7 @@ from typing import Any, Final, get_origin
 
 from stepwell.channels.base import BaseChannel, Value
 from stepwell.channels.overwrite import OVERWRITE, overwrite_among, overwritten_by
-from stepwell.channels.pure import is_pure
+from stepwell.channels.pure import adds_alike, is_pure
 from stepwell.copies import copied
 from stepwell.types import MISSING, Overwrite
 
@@ -43,6 +43,11 @@ class BinaryOperatorAggregate(BaseChannel[Value, Value, Value]):
     def pure(self) -> bool:
         """Whether the reducer is known or marked to leave old elements alone."""
         return self._pure
+
+    @property
+    def adds_alike(self) -> bool:
+        """Whether writes are of the same type as the value."""
+        return adds_alike(self.operator)
 
     def initial(self) -> Any:
         """An empty value of the type, or MISSING."""

@@ -26,13 +26,18 @@ def pure(reducer: F) -> F:
     return reducer
 
 
+def adds_alike(reducer: Any) -> bool:
+    """Whether a reducer takes writes of the same type as the value: the operators of the language do."""
+    try:
+        return reducer in _KNOWN
+    except TypeError:  # not hashable
+        return False
+
+
 def is_pure(reducer: Any) -> bool:
     """Whether a reducer is known or marked to leave old elements alone."""
     if getattr(reducer, _MARK, False):
         return True
     if isinstance(reducer, partial):
         return is_pure(reducer.func)
-    try:
-        return reducer in _KNOWN
-    except TypeError:  # not hashable
-        return False
+    return adds_alike(reducer)

@@ -1,0 +1,139 @@
+"""What can be known to be wrong before a graph runs: each check a function with its message."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from stepwell.errors import GraphError
+from stepwell.plan.branches import JOIN
+from stepwell.plan.spelling import meant
+from stepwell.types import (
+    END,
+    ERROR,
+    ERROR_SOURCE,
+    INPUT,
+    INTERRUPT,
+    NO_WRITES,
+    NS_END,
+    NS_SEP,
+    PREVIOUS,
+    RESUME,
+    RETURN,
+    ROUTE,
+    SCHEDULED,
+    START,
+    TASKS,
+)
+from stepwell.warnings import StepwellWarning
+
+RESERVED_KEYS = frozenset(
+    {ERROR, ERROR_SOURCE, INPUT, INTERRUPT, NO_WRITES, PREVIOUS, RESUME, RETURN, SCHEDULED, START, END, TASKS}
+)
+
+
+def node_name(name: str, taken: Collection[str]) -> None:
+    """A node's name is text, free, and none that namespaces or the graph itself use."""
+    if not name:
+        raise GraphError("a node has an empty name. Name it: add_node('name', function).")
+    if name in (START, END):
+        raise GraphError(f"{name!r} is the name of the graph's own beginning and end. Give the node another one.")
+    if name in taken:
+        raise GraphError(f"there is a node {name!r} already. Names are unique: add_node('another name', function).")
+    for sign in (NS_SEP, NS_END):
+        if sign in name:
+            raise GraphError(f"the node name {name!r} contains {sign!r}, which namespaces are made with. Leave it out.")
+
+
+def state_key(key: str) -> None:
+    """A key of the state is none of the names that checkpoints file their own entries under."""
+    if key in RESERVED_KEYS or key.startswith((ROUTE, JOIN)):
+        raise GraphError(f"the state has a key {key!r}, a name that checkpoints use themselves. Rename the key.")
+
+
+def edge(start: str, end: str) -> None:
+    """An edge leads from somewhere before the end to somewhere behind the beginning."""
+    if start == END:
+        raise GraphError(f"an edge leads from END to {end!r}. Nothing runs after the end; begin it at a node or START.")
+    if end == START:
+        raise GraphError(f"an edge leads from {start!r} to START. Nothing runs before the start; name the first node.")
+
+
+def entry_point(starts: Iterable[str], has_route: bool) -> None:
+    """Some edge begins at START."""
+    if START not in starts and not has_route:
+        raise GraphError(
+            "the graph has no entry point: no edge begins at START, so nothing would ever run. "
+            "Add one: add_edge(START, 'first node')."
+        )
+
+
+def edge_ends(edges: Iterable[tuple[str, str]], names: Collection[str]) -> None:
+    """Every edge is between nodes of the graph."""
+    for start, end in edges:
+        if start != START and start not in names:
+            raise _unknown(f"an edge begins at {start!r}", start, names)
+        if end != END and end not in names:
+            raise _unknown(f"an edge from {start!r} leads to {end!r}", end, names)
+
+
+def route_ends(source: str, route: str, ends: Iterable[str], names: Collection[str]) -> None:
+    """A conditional edge begins at a node, and its map names nodes."""
+    if source != START and source not in names:
+        raise _unknown(f"the conditional edge {route!r} begins at {source!r}", source, names)
+    for end in ends:
+        if end != END and end not in names:
+            raise _unknown(f"the conditional edge {route!r} of {source!r} leads to {end!r}", end, names)
+
+
+def destinations(node: str, ends: Iterable[str], names: Collection[str]) -> None:
+    """What a node declares to go to by Command are nodes."""
+    for end in ends:
+        if end != END and end not in names:
+            raise _unknown(f"node {node!r} declares that it goes to {end!r}", end, names)
+
+
+def one_way_to_route(node: str, static: Sequence[str], declared: Collection[str]) -> None:
+    """Warns where a node has static edges and goes somewhere by Command: both happen."""
+    if static and declared:
+        warnings.warn(
+            f"node {node!r} has an edge to {', '.join(map(repr, static))} and declares Command destinations "
+            f"({', '.join(map(repr, declared))}). The edge is taken beside every goto, also beside END. "
+            "Leave the edge out to let Command alone decide.",
+            StepwellWarning,
+            stacklevel=5,
+        )
+
+
+def interrupt_names(option: str, names: Iterable[str] | str, known: Collection[str]) -> None:
+    """The nodes to stop at exist."""
+    for name in () if names == "*" else names:
+        if name not in known:
+            raise _unknown(f"{option} names {name!r}", name, known)
+
+
+def aliases(given: Mapping[str, str], names: Collection[str]) -> None:
+    """An alias leads from a name no node has any more to one that a node has."""
+    for old, new in given.items():
+        if new not in names:
+            raise _unknown(f"aliases leads from {old!r} to {new!r}", new, names)
+        if old in names:
+            raise GraphError(
+                f"aliases leads from {old!r}, which is a node of the graph. Give only names that are gone."
+            )
+
+
+def timeout_of_sync(node: str, timeout: Any, is_async: bool) -> None:
+    """A timeout can only stop a coroutine."""
+    if timeout is not None and not is_async:
+        raise GraphError(
+            f"node {node!r} has a timeout and is a sync function. A thread cannot be stopped from outside; "
+            "make the node `async def`, or take the timeout away."
+        )
+
+
+def _unknown(what: str, name: str, names: Collection[str]) -> GraphError:
+    shown = [known for known in names if not known.startswith("__")]
+    known = f"Nodes are {', '.join(map(repr, sorted(shown)))}." if shown else "The graph has no nodes."
+    return GraphError(f"{what}, which is no node of this graph.{meant(name, shown)} {known}")
