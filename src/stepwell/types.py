@@ -42,6 +42,10 @@ Durability = Literal["sync", "async", "exit"]
 StreamMode = Literal["values", "updates", "messages", "custom", "tasks", "checkpoints", "debug", "tools"]
 OnInterrupted = Literal["raise", "drop", "keep"]
 OnBusy = Literal["wait", "reject"]
+StreamWriter = Callable[[Any], None]
+"""What a node that asks for `writer` is handed: sends a chunk to `stream_mode="custom"`."""
+All = Literal["*"]
+"""Every node, where names of nodes are asked for."""
 Checkpointer = Any
 """What `compile(checkpointer=)` takes: a saver, True (own memory in a subgraph), False (none), None (inherit)."""
 
