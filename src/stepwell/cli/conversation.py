@@ -32,14 +32,22 @@ class Conversation:
     questions: Sequence[Interrupt] = field(default=())
 
     def pick_up(self) -> None:
-        """Shows the open question of the thread, or finishes the turn that was cut off."""
+        """Shows the open question of the thread, or finishes the turn whose process died.
+
+        A turn that failed, that stands at a breakpoint, or that a rewind left in its middle waits for /continue.
+        """
         if self.at.is_new:
             return
         head = load_checkpoint(self.saver, self.at.thread_id, branch=self.at.branch)
         self._wait_for(open_questions(head))
-        if not self.questions and head.next:
-            click.echo(f"(the last turn was cut off before {', '.join(head.next)}; finishing it)", err=True)
+        if self.questions or not head.next:
+            return
+        due = ", ".join(head.next)
+        if head.leaf and self.at.thread_id in self.saver.unfinished():
+            click.echo(f"(the last turn was cut off before {due}; finishing it)", err=True)
             self._turn(None)
+        else:
+            click.echo(f"(the last turn is not finished: {due} is next; /continue goes on)", err=True)
 
     def hear(self, line: str) -> None:
         """Answers the first open question with `line`, or gives it to the graph as a message."""

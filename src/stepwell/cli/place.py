@@ -16,6 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 TITLE: Final = "title"
 """The metadata key under which `stepwell threads` finds what a thread is about."""
 TITLE_WIDTH: Final = 60
+WAIT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,21 @@ class Wish:
     last: bool = False
     new: bool = False
     branch: str | None = None
+    wait: float = WAIT_S
 
 
 @dataclass(slots=True)
 class Place:
-    """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was."""
+    """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was.
+
+    wait: seconds that a run waits for another run of the thread to end.
+    """
 
     thread_id: str
     branch: str | None = None
     is_new: bool = False
     title: str = ""
+    wait: float = WAIT_S
 
     @property
     def config(self) -> dict[str, Any]:
@@ -43,7 +49,8 @@ class Place:
         named = {"thread_id": self.thread_id}
         if self.branch is not None:
             named["branch"] = self.branch
-        return {"configurable": named, "metadata": {TITLE: self.title}} if self.title else {"configurable": named}
+        metadata = {TITLE: self.title} if self.title else {}
+        return {"configurable": named, "metadata": metadata, "on_busy": "wait", "busy_timeout": self.wait}
 
     def entitle(self, text: str) -> None:
         """Takes `text` as the title of the thread when it has none."""
@@ -51,8 +58,16 @@ class Place:
 
 
 def with_place_options(command: F) -> F:
-    """Gives a command --thread, --last, --new and --branch."""
+    """Gives a command --thread, --last, --new, --branch and --wait."""
     for option in (
+        click.option(
+            "--wait",
+            type=click.FloatRange(min=0),
+            default=WAIT_S,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long to wait while another run holds the thread.",
+        ),
         click.option("--branch", help="Carry on in this branch of the thread instead of main."),
         click.option("--new", is_flag=True, help="Begin the thread that --thread names; it must not exist."),
         click.option("--last", is_flag=True, help="Carry on in the thread that was active last."),
@@ -66,33 +81,31 @@ def find_place(saver: ThreadSaver, wish: Wish) -> Place:
     """The place that was wished for. A thread that is named must exist, unless --new says that it shall begin now."""
     if wish.thread is not None and wish.last:
         raise click.UsageError("--thread names a thread and --last takes the latest one: give one of them.")
-    if wish.thread is None and not wish.last:
-        if wish.branch is not None:
-            raise click.UsageError("--branch needs --thread or --last: a new thread has no branches.")
-        return Place(new_thread_id(), is_new=True)
-    if wish.new:
-        return _named_anew(saver, wish)
-    return _existing(saver, _wished_thread(saver, wish), wish.branch)
+    if wish.new and (wish.thread is None or wish.branch is not None):
+        raise click.UsageError("--new goes with --thread alone.")
+    if wish.thread is None and not wish.last and wish.branch is not None:
+        raise click.UsageError("--branch needs --thread or --last: a new thread has no branches.")
+    at = _place(saver, wish)
+    at.wait = wish.wait
+    return at
 
 
-def _wished_thread(saver: ThreadSaver, wish: Wish) -> str:
-    if wish.thread is None:
+def _place(saver: ThreadSaver, wish: Wish) -> Place:
+    if wish.last:
         latest = latest_thread(saver)
         if latest is None:
             raise ThreadNotFoundError("there is no thread to carry on with yet. Leave --last out to begin one.")
-        return latest
+        return _existing(saver, latest, wish.branch)
+    if wish.thread is None:
+        return Place(new_thread_id(), is_new=True)
+    if wish.new:
+        if saver.branches(wish.thread):
+            raise click.UsageError(f"there is a thread {wish.thread!r} already. Leave --new out to carry on with it.")
+        return Place(wish.thread, is_new=True)
     try:
-        return find_thread(saver, wish.thread)
+        return _existing(saver, find_thread(saver, wish.thread), wish.branch)
     except ThreadNotFoundError as error:
         raise ThreadNotFoundError(f"{error} To begin a thread of this name, add --new.") from None
-
-
-def _named_anew(saver: ThreadSaver, wish: Wish) -> Place:
-    if wish.thread is None or wish.branch is not None:
-        raise click.UsageError("--new goes with --thread alone.")
-    if saver.branches(wish.thread):
-        raise click.UsageError(f"there is a thread {wish.thread!r} already. Leave --new out to carry on with it.")
-    return Place(wish.thread, is_new=True)
 
 
 def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:

@@ -1,0 +1,154 @@
+"""One turn without a terminal."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+import pytest
+
+from tests.cli.test_chat import ASKING
+
+FAILING = """
+from pathlib import Path
+from typing import TypedDict
+from stepwell.graph import END, START, StateGraph
+
+class S(TypedDict, total=False):
+    x: int
+
+def first(state):
+    return {"x": 1}
+
+def fails(state):
+    if not Path("mended").exists():
+        raise LookupError("no balance")
+    return {"x": state["x"] + 1}
+
+def make():
+    return StateGraph(S).add_sequence([first, fails]).add_edge(START, "first").add_edge("fails", END)
+
+graph = make()
+compiled = make().compile()
+number = 3
+"""
+
+
+class DescribeARun:
+    def test_takes_its_message_from_a_flag_or_from_stdin(self, stepwell):
+        assert stepwell("run", "-m", "hello").out == stepwell("run", stdin="hello\n").out != ""
+
+    def test_names_the_new_thread_on_stderr_only(self, stepwell):
+        ended = stepwell("run", "-m", "hello")
+
+        assert UUID(ended.err.split()[1]).version == 7 and ended.out.startswith("You said")
+
+    def test_h23_resumes_a_thread(self, stepwell):
+        thread = stepwell("run", "-m", "My name is Ada.", "--json").json["thread"]
+
+        assert stepwell("run", "--thread", thread, "-m", "What is my name?").out == "Your name is Ada.\n"
+
+    def test_answers_in_json_of_a_fixed_shape(self, stepwell):
+        answer = stepwell("run", "--thread", "t", "--new", "-m", "hello", "--json").json
+
+        checkpoint = answer.pop("checkpoint")
+        assert UUID(checkpoint).version == 7
+        assert answer == {
+            "thread": "t",
+            "branch": "main",
+            "status": "idle",
+            "reply": "You said: “hello”. That was turn 1 of our conversation.",
+            "questions": [],
+            "next": [],
+            "values": {},
+        }
+
+    def test_without_anything_to_say_is_wrong_usage(self, stepwell):
+        assert "nothing to say" in stepwell("run", expect=2).err
+
+    def test_a84_refuses_a_thread_that_is_not_there(self, stepwell):
+        ended = stepwell("run", "--thread", "nobody", "-m", "hello", "--json", expect=1)
+
+        assert json.loads(ended.err)["error"] == "ThreadNotFoundError" and ended.out == ""
+
+    def test_asks_and_takes_the_answer_in_another_process(self, stepwell, module):
+        graph = f"{module(ASKING)}:graph"
+        asked = stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go", "--json").json
+
+        answered = stepwell("run", "--graph", graph, "--thread", "t", "--answer", "yes", "--json").json
+
+        assert (asked["status"], asked["questions"][0]["value"]) == ("waiting", "sure?")
+        assert (answered["status"], answered["reply"]) == ("idle", "you said yes")
+
+    def test_refuses_a_message_while_a_question_is_open(self, stepwell, module):
+        graph = f"{module(ASKING)}:graph"
+        stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
+
+        assert "sure?" in stepwell("run", "--graph", graph, "--thread", "t", "-m", "more", expect=2).err
+
+    def test_says_with_a_traceback_why_a_node_failed_and_resumes_after_it_was_mended(self, stepwell, module, tmp_path):
+        graph = f"{module(FAILING)}:graph"
+        args = ("run", "--graph", graph, "--thread", "t")
+        failed = stepwell(*args, "--new", "--input", "{}", expect=5)
+        (tmp_path / "mended").touch()
+
+        resumed = stepwell(*args, "--resume", "--json").json
+
+        assert "app.py" in failed.err and "no balance" in failed.err
+        assert resumed["values"] == {"x": 2}
+
+    def test_prints_the_state_of_a_graph_that_says_nothing(self, stepwell, module, tmp_path):
+        (tmp_path / "mended").touch()
+
+        ended = stepwell("run", "--graph", f"{module(FAILING)}:graph", "--input", "{}")
+
+        assert json.loads(ended.out) == {"x": 2}
+
+
+class DescribeTheGraphOfARun:
+    @pytest.mark.parametrize("name", ["graph", "compiled", "make"])
+    def test_may_be_a_graph_a_compiled_one_or_a_function_and_is_bound_to_the_database(
+        self, stepwell, module, tmp_path, name
+    ):
+        (tmp_path / "mended").touch()
+
+        stepwell("run", "--graph", f"{module(FAILING)}:{name}", "--thread", "t", "--new", "--input", "{}")
+
+        assert stepwell("show", "t", "--json").json["values"] == {"x": 2}
+
+    @pytest.mark.parametrize(
+        ("spec", "reason"),
+        [
+            ("app:number", "int is no graph"),
+            ("app:nothing", "app has no 'nothing'"),
+            ("nowhere:graph", "no module 'nowhere'"),
+            ("app", "write it as module:name"),
+        ],
+    )
+    def test_that_is_none_is_wrong_usage(self, stepwell, module, spec, reason):
+        module(FAILING)
+
+        assert reason in stepwell("run", "--graph", spec, "-m", "hello", expect=2).err
+
+    def test_whose_module_lacks_something_shows_what(self, stepwell, module):
+        module("import not_installed_here")
+
+        assert "not_installed_here" in stepwell("run", "--graph", "app:graph", "-m", "hello", expect=5).err
+
+
+class DescribeAThreadThatIsBusy:
+    def test_is_not_rewound_under_a_run(self, start, stepwell):
+        stepwell("chat", "--thread", "t", "--new", stdin="one\ntwo\n")
+        talk = start("chat", "--thread", "t", STEPWELL_OFFLINE_PAUSE="30")
+        talk.say("three")
+        talk.read_until("You ")
+
+        assert "t" in stepwell("rewind", "t", "--steps", "2", expect=3).err
+        assert stepwell("threads", "--status", "running", "--json").json["threads"][0]["thread"] == "t"
+
+    def test_is_refused_to_a_second_run_after_the_time_it_may_wait(self, start, stepwell):
+        talk = start("chat", "--thread", "t", "--new", STEPWELL_OFFLINE_PAUSE="30")
+        talk.say("one")
+        talk.read_until("You ")
+
+        assert "t" in stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err

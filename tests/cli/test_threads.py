@@ -1,0 +1,132 @@
+"""Which threads there are, fast and without a graph."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import datetime
+
+from stepwell.version import __version__
+
+LOOK = """
+import json, sys
+from stepwell.cli.main import run
+code = run(sys.argv[1:])
+heavy = ("langchain_core", "pydantic", "stepwell.graph", "stepwell.demo", "stepwell.engine.run", "asyncio", "rich")
+print(json.dumps([code, [name for name in heavy if name in sys.modules]]), file=sys.stderr)
+"""
+
+
+class DescribeTheListOfThreads:
+    def test_of_nothing_is_empty_and_creates_nothing(self, stepwell, home):
+        assert stepwell("threads", "--json").json == {"threads": [], "more": False}
+        assert "no threads" in stepwell("threads").err and list(home.iterdir()) == []
+
+    def test_is_a_table_for_people(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "Plan a trip to Kyoto")
+
+        heading, row = stepwell("threads").out.splitlines()
+
+        assert heading.split() == ["THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "TITLE"]
+        assert row.startswith("t ") and "idle" in row and row.endswith("Plan a trip to Kyoto")
+
+    def test_keeps_the_title_of_the_first_turn(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "Plan a trip to Kyoto")
+        stepwell("run", "--thread", "t", "-m", "By train")
+
+        assert stepwell("threads", "--json").json["threads"][0]["metadata"]["title"] == "Plan a trip to Kyoto"
+
+    def test_in_json_has_a_fixed_shape(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+
+        (row,) = stepwell("threads", "--json").json["threads"]
+
+        assert list(row) == [
+            "thread",
+            "status",
+            "created_at",
+            "updated_at",
+            "checkpoint",
+            "step",
+            "checkpoints",
+            "branches",
+            "metadata",
+        ]
+        assert (row["status"], row["step"], row["checkpoints"], row["branches"]) == ("idle", 1, 3, ["main"])
+        assert datetime.fromisoformat(row["updated_at"]) >= datetime.fromisoformat(row["created_at"])
+
+    def test_b41_goes_by_the_last_activity(self, stepwell):
+        for thread in ("a", "b"):
+            stepwell("run", "--thread", thread, "--new", "-m", "hello")
+        stepwell("run", "--thread", "a", "-m", "again")
+
+        rows = stepwell("threads", "--json", "-n", "1").json
+
+        assert ([row["thread"] for row in rows["threads"]], rows["more"]) == (["a"], True)
+
+    def test_filters_by_metadata_and_refuses_what_is_no_pair(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+
+        assert len(stepwell("threads", "--filter", "title=hello", "--json").json["threads"]) == 1
+        assert stepwell("threads", "--filter", "title=other", "--json").json["threads"] == []
+        assert "KEY=VALUE" in stepwell("threads", "--filter", "title", expect=2).err
+
+    def test_shows_no_control_characters_that_somebody_stored(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "a\x1b[2Jb")
+
+        assert "\x1b" not in stepwell("threads").out
+
+
+class DescribeTheCommandLine:
+    def test_b43_lists_logs_and_shows_without_importing_a_graph_or_a_model(self, stepwell, environment, tmp_path):
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+
+        for args in (["threads"], ["log", "t"], ["show", "t"]):
+            looked = subprocess.run(
+                [sys.executable, "-c", LOOK, *args], capture_output=True, env=environment, cwd=tmp_path
+            )
+            assert looked.stderr.decode().splitlines()[-1] == "[0, []]", args
+
+    def test_help_imports_no_command(self, environment, tmp_path):
+        script = "import sys; from stepwell.cli.main import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+
+        helped = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment, cwd=tmp_path)
+
+        loaded = set(helped.stderr.decode().split())
+        assert "rewind" in helped.stdout.decode()
+        assert not loaded & {"stepwell.cli.chat", "stepwell.checkpoint", "ormsgpack", "apsw", "rich", "langchain_core"}
+
+    def test_says_its_version(self, stepwell):
+        assert __version__ in stepwell("--version").out
+
+    def test_of_an_unknown_command_is_wrong_usage(self, stepwell):
+        assert "No such command" in stepwell("nothing", expect=2).err
+
+    def test_of_a_file_that_is_no_database_is_damage(self, stepwell, tmp_path):
+        (tmp_path / "notes.txt").write_text("not a database, " * 200)
+
+        assert "notes.txt" in stepwell("threads", "--db", "notes.txt", expect=4).err
+
+    def test_of_somebody_elses_database_is_refused_untouched(self, stepwell, tmp_path):
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "other.db") as other:
+            other.execute("create table threads (mine text)")
+        other.close()
+        before = (tmp_path / "other.db").read_bytes()
+
+        stepwell("threads", "--db", "other.db", expect=4)
+
+        assert (tmp_path / "other.db").read_bytes() == before
+
+    def test_ends_quietly_when_its_reader_has_gone(self, stepwell, environment, tmp_path):
+        stepwell("run", "--thread", "t", "--new", stdin="\n".join(["line"] * 5000))
+        command = f"{sys.executable} -m stepwell.cli.main show t --full | head -n 1"
+
+        piped = subprocess.run(["sh", "-c", command], capture_output=True, env=environment, cwd=tmp_path)
+
+        assert piped.stderr == b""
+
+    def test_reading_a_database_that_is_not_there_does_not_make_it(self, stepwell, tmp_path):
+        assert "no database at mine.db" in stepwell("log", "t", "--db", "mine.db", expect=1).err
+        assert not (tmp_path / "mine.db").exists()

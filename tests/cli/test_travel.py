@@ -1,0 +1,150 @@
+"""Log, show, fork and rewind end to end: B-63, the way back for people."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def told(stepwell):
+    """A thread `t` of four turns."""
+    lines = "My name is Ada.\nMy name is Bob.\nMy name is Cleo.\nMy name is Dee.\n"
+    stepwell("chat", "--thread", "t", "--new", stdin=lines)
+    return "t"
+
+
+def log(stepwell, *args):
+    return stepwell("log", "t", "--steps", "--json", *args).json["checkpoints"]
+
+
+class DescribeGoingBack:
+    def test_b63_three_turns_and_another_way_from_there(self, stepwell, told, said):
+        stepwell("rewind", "t", "--turns", "3")
+
+        assert stepwell("run", "--thread", "t", "-m", "What is my name?").out == "Your name is Ada.\n"
+        assert said("t") == ["My name is Ada.", "What is my name?"]
+
+    def test_prints_how_to_undo_it_and_that_works(self, stepwell, told, said):
+        undo = stepwell("rewind", "t", "--turns", "3", "--json").json["undo"]
+
+        stepwell(*undo.split()[1:])
+
+        assert len(said("t")) == 4
+
+    def test_without_more_is_one_turn(self, stepwell, told, said):
+        stepwell("rewind", "t")
+
+        assert said("t")[-1] == "My name is Cleo."
+
+    def test_by_the_short_form_that_the_log_prints(self, stepwell, told, said):
+        second = stepwell("log", "t").out.splitlines()[2].split()[1]
+
+        stepwell("rewind", "t", second)
+
+        assert said("t")[-1] == "My name is Bob."
+
+    def test_too_far_is_not_found(self, stepwell, told):
+        assert "cannot go back 9" in stepwell("rewind", "t", "--turns", "9", expect=1).err
+
+    def test_two_ways_at_once_are_wrong_usage(self, stepwell, told):
+        assert "give one of them" in stepwell("rewind", "t", "--turns", "1", "--steps", "1", expect=2).err
+
+
+class DescribeAnotherWay:
+    def test_b63_b58_answers_from_the_past_it_forked_off(self, stepwell, told, said):
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+
+        answer = stepwell("run", "--thread", "t", "--branch", "other", "-m", "What is my name?")
+
+        assert answer.out == "Your name is Bob.\n"
+        assert said("t", "other") == ["My name is Ada.", "My name is Bob.", "What is my name?"]
+
+    def test_b63_b59_leaves_the_history_as_it_was(self, stepwell, told):
+        before = {row["checkpoint"]: row for row in log(stepwell)}
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+        stepwell("run", "--thread", "t", "--branch", "other", "-m", "else")
+
+        after = {row["checkpoint"]: row for row in log(stepwell)}
+
+        names = ("branches", "nodes")  # where heads stand has changed; who made the fork's child is told apart
+        for id, row in before.items():
+            assert {k: v for k, v in after[id].items() if k not in names} == {
+                k: v for k, v in row.items() if k not in names
+            }
+        assert len(after) == len(before) + 3
+
+    def test_b63_b60_is_a_line_of_its_own(self, stepwell, told):
+        point = stepwell("fork", "t", "--turns", "2", "--branch", "other", "--json").json["checkpoint"]
+        stepwell("run", "--thread", "t", "--branch", "other", "-m", "else")
+
+        parents = {row["checkpoint"]: row["parent"] for row in log(stepwell)}
+        own = [row["checkpoint"] for row in log(stepwell, "--branch", "other")]
+        main = [row["checkpoint"] for row in log(stepwell, "--branch", "main")]
+
+        assert list(parents.values()).count(point) == 2
+        assert own.index(point) == 3 and set(own) & set(main) == set(own[3:])
+
+    def test_is_drawn_as_a_tree(self, stepwell, told):
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+        stepwell("run", "--thread", "t", "--branch", "other", "-m", "else")
+
+        lanes = [line[:3].rstrip() for line in stepwell("log", "t").out.splitlines()]
+
+        assert [lane.split(" ")[0] if lane[0] == "*" else lane for lane in lanes] == ["*", "*", "| *", "|/", "*", "*"]
+
+    def test_into_a_thread_of_its_own(self, stepwell, told, said):
+        stepwell("fork", "t", "--turns", "2", "--into", "u")
+        stepwell("run", "--thread", "u", "-m", "else")
+
+        assert said("u") == ["My name is Ada.", "My name is Bob.", "else"] and len(said("t")) == 4
+
+    def test_in_a_branch_that_is_not_there_is_not_found(self, stepwell, told):
+        assert "no branch 'x'" in stepwell("run", "--thread", "t", "--branch", "x", "-m", "hi", expect=1).err
+
+
+class DescribeLooking:
+    def test_shows_what_was_said_and_who_wrote_it(self, stepwell, told):
+        shown = stepwell("show", "t").out
+
+        assert "you         My name is Dee." in shown and "written by  answer: messages" in shown
+
+    def test_at_an_earlier_checkpoint_moves_nothing(self, stepwell, told, said):
+        first = log(stepwell)[-1]["checkpoint"]
+        before = log(stepwell)
+
+        stepwell("show", "t", first)
+
+        assert log(stepwell) == before and len(said("t")) == 4
+
+    def test_folds_long_values_unless_full_is_asked_for(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "long " * 1000)
+
+        assert "--full shows them" in stepwell("show", "t").out
+        assert "--full" not in stepwell("show", "t", "--full").out
+
+    def test_history_is_another_name_of_log(self, stepwell, told):
+        assert stepwell("history", "t", "--json").json == stepwell("log", "t", "--json").json
+
+    def test_the_log_in_json_has_a_fixed_shape(self, stepwell, told):
+        listed = stepwell("log", "t", "--json", "-n", "1").json
+
+        assert list(listed) == ["thread", "turns", "left_out", "more"] and listed["more"] is True
+        assert list(listed["turns"][0]) == [
+            "checkpoint",
+            "parent",
+            "source",
+            "created_at",
+            "said",
+            "reply",
+            "nodes",
+            "next",
+            "branches",
+            "tags",
+            "checkpoints",
+        ]
+
+    def test_an_ambiguous_beginning_is_wrong_usage_with_the_candidates(self, stepwell):
+        for thread in ("shop-1", "shop-2"):
+            stepwell("run", "--thread", thread, "--new", "-m", "hello")
+
+        assert "shop-1" in stepwell("log", "shop", expect=2).err

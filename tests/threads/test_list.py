@@ -1,0 +1,80 @@
+"""Which threads there are."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, TypedDict
+
+from stepwell.graph import END, START, StateGraph
+from stepwell.threads import latest_thread, list_threads
+
+
+def ids(listing):
+    return [info.thread_id for info in listing.threads]
+
+
+class DescribeAListing:
+    def test_of_an_empty_saver_is_empty(self, saver):
+        assert ids(list_threads(saver)) == [] and latest_thread(saver) is None
+
+    def test_b41_goes_by_the_last_activity_newest_first(self, saver, talk):
+        talk("a", "hi")
+        talk("b", "hi")
+        talk("a", "again")
+
+        assert ids(list_threads(saver)) == ["a", "b"] and latest_thread(saver) == "a"
+
+    def test_says_whether_there_is_more(self, saver, talk):
+        for name in "abc":
+            talk(name, "hi")
+
+        assert ids(list_threads(saver, limit=2)) == ["c", "b"]
+        assert [list_threads(saver, limit=number).more for number in (2, 3)] == [True, False]
+
+    def test_filters_by_status_and_metadata(self, saver, talk):
+        graph = small_graph().compile(checkpointer=saver)
+        for user in ("u1", "u2"):
+            graph.invoke({"log": ["x"]}, {"configurable": {"thread_id": user}, "metadata": {"user": user}})
+
+        assert ids(list_threads(saver, filter={"user": "u2"})) == ["u2"]
+        assert ids(list_threads(saver, status="waiting")) == []
+
+    def test_h12_shows_the_metadata_of_the_latest_checkpoint(self, saver):
+        graph = small_graph().compile(checkpointer=saver)
+        for folder in ("/z/proj", "/a/proj"):
+            graph.invoke({"log": ["x"]}, {"configurable": {"thread_id": "t"}, "metadata": {"folder": folder}})
+
+        (info,) = list_threads(saver).threads
+
+        assert info.metadata["folder"] == "/a/proj"
+
+    def test_h13_leaves_the_checkpoints_of_subgraphs_out(self, saver):
+        graph = nested_graph().compile(checkpointer=saver)
+        graph.invoke({"log": ["x"]}, {"configurable": {"thread_id": "t"}})
+
+        (info,) = list_threads(saver).threads
+
+        own = list(saver.list({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}))
+        everywhere = list(saver.list({"configurable": {"thread_id": "t"}}))
+        assert info.checkpoints == len(own) < len(everywhere)
+        assert info.checkpoint_id == own[0].config["configurable"]["checkpoint_id"]
+
+
+class Log(TypedDict):
+    log: Annotated[list[str], operator.add]
+
+
+def small_graph():
+    graph = StateGraph(Log)
+    graph.add_node("a", lambda state: {"log": ["a"]})
+    graph.add_edge(START, "a")
+    graph.add_edge("a", END)
+    return graph
+
+
+def nested_graph():
+    graph = StateGraph(Log)
+    graph.add_node("inner", small_graph().compile())
+    graph.add_edge(START, "inner")
+    graph.add_edge("inner", END)
+    return graph

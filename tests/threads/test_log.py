@@ -1,0 +1,90 @@
+"""The chain of a thread as a tree."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepwell.errors import BranchNotFoundError
+from stepwell.threads import fork_thread, read_log, rewind_thread, turns_back
+
+
+def drawn(log):
+    lines = [f"{line.lanes} {line.turn.said}" if line.turn else line.lanes for line in log.lines]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+class DescribeALog:
+    def test_is_a_line_for_each_turn_newest_first(self, saver, talk):
+        talk("t", "one", "two", "three")
+
+        assert drawn(read_log(saver, "t")) == "* three\n* two\n* one"
+
+    def test_tells_what_was_answered_and_by_which_node(self, saver, talk):
+        talk("t", "My name is Ada.")
+
+        (turn,) = read_log(saver, "t").turns
+
+        assert turn.reply == "Nice to meet you, Ada. I will remember that." and turn.nodes == ("answer",)
+
+    def test_of_steps_is_a_line_for_each_checkpoint(self, saver, talk):
+        talk("t", "one")
+
+        entries = [turn.last for turn in read_log(saver, "t", steps=True).turns]
+
+        assert [(entry.step, entry.source, entry.nodes, entry.next) for entry in entries] == [
+            (1, "loop", ("answer",), ()),
+            (0, "loop", (), ("answer",)),
+            (-1, "input", (), ("__start__",)),
+        ]
+
+    def test_b60_shows_two_lines_from_one_checkpoint(self, saver, talk):
+        talk("t", "one", "two", "three")
+        fork_thread(saver, "t", turns_back(saver, "t", 2), name="other")
+        talk("t", "else", branch="other")
+
+        assert drawn(read_log(saver, "t")) == "* three\n* two\n| * else\n|/\n* one"
+
+    def test_has_branches_and_tags_at_their_heads(self, saver, talk):
+        talk("t", "one", "two")
+        fork_thread(saver, "t", turns_back(saver, "t", 1), name="other")
+        head = saver.branches("t")[0].checkpoint_id
+        saver.tag({"configurable": {"thread_id": "t", "checkpoint_id": head}}, "good")
+
+        two, one = (turn.last for turn in read_log(saver, "t").turns)
+
+        assert (two.branches, two.tags, one.branches) == (("main",), ("good",), ("other",))
+
+    def test_leaves_out_what_a_rewind_left_behind_but_says_so(self, saver, talk):
+        talk("t", "one", "two")
+        rewind_thread(saver, "t", turns_back(saver, "t", 1))
+        talk("t", "else")
+
+        log = read_log(saver, "t")
+
+        assert drawn(log) == "* else\n* one" and len(log.left_out) == 1
+        assert drawn(read_log(saver, "t", leaves=True)) == "* else\n| * two\n|/\n* one"
+
+    def test_of_one_branch_is_its_line(self, saver, talk):
+        talk("t", "one", "two")
+        fork_thread(saver, "t", turns_back(saver, "t", 1), name="other")
+        talk("t", "else", branch="other")
+
+        assert drawn(read_log(saver, "t", branch="other")) == "* else\n* one"
+
+    def test_of_a_branch_that_is_not_there_names_those_that_are(self, saver, talk):
+        talk("t", "one")
+
+        with pytest.raises(BranchNotFoundError, match=r"no branch 'x'\. It has: main"):
+            read_log(saver, "t", branch="x")
+
+    def test_without_texts_reads_no_message(self, saver, talk):
+        talk("t", "one")
+
+        (turn,) = read_log(saver, "t", texts=False).turns
+
+        assert (turn.said, turn.reply) == ("", "")
+
+    def test_of_a_long_thread_reads_every_page(self, saver, talk):
+        talk("t", *map(str, range(180)))
+
+        assert [turn.said for turn in read_log(saver, "t").turns] == [str(n) for n in reversed(range(180))]
