@@ -28,7 +28,7 @@ def comes(what: object, is_there: object) -> None:
 def waiting(path: str) -> int:
     """How many wait for a thread of this database."""
     connection = sqlite3.connect(path)
-    count = connection.execute("SELECT count(*) FROM lease_tickets").fetchone()[0]
+    count = connection.execute("SELECT count(*) FROM tickets").fetchone()[0]
     connection.close()
     return int(count)
 

@@ -11,6 +11,8 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+from stepwell.drivers.loop import LoopDriver
+from stepwell.drivers.threads import ThreadDriver
 from stepwell.sql.apsw_ import ApswConnection
 from stepwell.sql.stdlib import StdlibConnection
 
@@ -39,12 +41,42 @@ def _around(switch: Switch, call: Callable[..., Any]) -> Callable[..., Any]:
     return watched
 
 
+class WatchedCore:
+    """A core of the engine, with a boundary before and after each effect it asks for."""
+
+    def __init__(self, core: Any, switch: Switch) -> None:
+        self._core, self._switch = core, switch
+
+    def send(self, answer: Any) -> Any:
+        self._switch.pass_()
+        effect = self._core.send(answer)
+        self._switch.pass_()
+        return effect
+
+    def throw(self, error: BaseException) -> Any:
+        return self._core.throw(error)
+
+    def close(self) -> None:
+        self._core.close()
+
+
+def _with_watched_core(switch: Switch, drive: Callable[..., Any]) -> Callable[..., Any]:
+    """A driver's method that takes a core, given a watched one."""
+
+    def watched(self: Any, core: Any, *args: Any) -> Any:
+        return drive(self, WatchedCore(core, switch), *args)
+
+    return watched
+
+
 def kill_at(boundary: int) -> Switch:
     """From now on the process dies at this boundary; the switch tells how many there were."""
     switch = Switch(boundary)
     for connection in (ApswConnection, StdlibConnection):
         for name in ("query", "many"):
             setattr(connection, name, _around(switch, getattr(connection, name)))
+    for driver, name in ((ThreadDriver, "flow"), (LoopDriver, "flow"), (LoopDriver, "drive")):
+        setattr(driver, name, _with_watched_core(switch, getattr(driver, name)))
     return switch
 
 

@@ -120,11 +120,6 @@ class DescribeACommandFromTheCaller:
 
         assert ended["log"] == ["a", "b", "said", "b"]
 
-    def test_may_start_a_thread(self, drive, saver):
-        graph = chain("ab", saver)
-
-        assert drive.invoke(graph, Command(update={"log": ["said"]}, goto="b"), cfg())["log"] == ["said", "b"]
-
     def test_leaves_the_checkpoint_it_started_from_as_it_was(self, drive, saver):
         graph = chain("ab", saver)
         drive.invoke(graph, {"log": []}, cfg())

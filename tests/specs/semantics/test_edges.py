@@ -18,6 +18,10 @@ class State(TypedDict, total=False):
     n: int
 
 
+class Small(TypedDict):
+    n: int
+
+
 def graph_of(saver, edges: list[tuple[Any, str]], *, defer=(), ran=None, nodes=None, **options):
     """A graph from a list of edges; every name in it is a node that appends its name to the log."""
     builder = StateGraph(State)
@@ -67,9 +71,6 @@ class DescribeANode:
 
     def test_sees_only_the_keys_of_its_own_input_schema(self, drive, saver):
         seen = []
-
-        class Small(TypedDict):
-            n: int
 
         def node(state: Small):
             seen.append(dict(state))
