@@ -247,6 +247,14 @@ class InvalidModuleError(SerializationError):
     """A type outside the allowlist of the serializer."""
 
 
+class SealError(SerializationError):
+    """Bytes that were not sealed with one of our keys, were changed, or belong to another row."""
+
+
+class StoredTypeWarning(UserWarning):
+    """A class that another process will not know, or that changed since its values were stored."""
+
+
 class GraphBubbleUp(BaseException):
     """Base of control flow between a node and the engine. A BaseException, so that `except Exception` lets it pass."""
 
