@@ -27,7 +27,7 @@ from stepwell.store.base import (
     tokenize_path,
 )
 from stepwell.store.base.check import checked
-from stepwell.store.filters import check_filter, takes
+from stepwell.store.filters import takes
 from stepwell.store.namespaces import listed
 from stepwell.store.vectors import Index, Vector, best_score, ranked
 
@@ -116,12 +116,12 @@ class InMemoryStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries out operations at one moment; answers in their order."""
-        asked = _checked(ops)
+        asked = checked(ops)
         return self._carry_out(asked, self._index.embed(asked) if self._index else {})
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """As `batch`."""
-        asked = _checked(ops)
+        asked = checked(ops)
         return self._carry_out(asked, await self._index.aembed(asked) if self._index else {})
 
     def sweep_ttl(self) -> int:
@@ -203,14 +203,6 @@ class InMemoryStore(BaseStore):
     @staticmethod
     def _alive(row: _Row | None, now: float) -> _Row | None:
         return row if row is not None and (row.expires is None or row.expires > now) else None
-
-
-def _checked(ops: Iterable[Op]) -> list[Op]:
-    asked = checked(ops)
-    for op in asked:
-        if isinstance(op, SearchOp):
-            check_filter(op.filter)
-    return asked
 
 
 def _refresh(row: _Row, wanted: bool, now: float) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepwell.errors import InvalidNamespaceError
 from stepwell.store.base.ops import GetOp, ListNamespacesOp, Op, PutOp, SearchOp
+from stepwell.store.filters import check_filter
 
 
 def checked(ops: Iterable[Op]) -> list[Op]:
@@ -21,6 +22,7 @@ def _checked(op: Op) -> Op:
         return op._replace(namespace=labels(op.namespace), key=str(op.key))
     if isinstance(op, SearchOp):
         _refuse_negative(limit=op.limit, offset=op.offset)
+        check_filter(op.filter)
         return op._replace(namespace_prefix=labels(op.namespace_prefix))
     if isinstance(op, ListNamespacesOp):
         return _checked_list(op)

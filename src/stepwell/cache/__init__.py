@@ -1,0 +1,1 @@
+"""Results of nodes that may be used again for an equal input."""
