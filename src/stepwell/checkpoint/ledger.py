@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from stepwell.errors import SaverError
 
@@ -20,18 +20,25 @@ WORTH_SHARING: Final = 40
 _RECENT: Final = 4096
 
 
-class Item(NamedTuple):
-    """One stored item; `data` means what the reference to it says."""
-
-    log: int
-    index: int
-    data: bytes
+Item: TypeAlias = tuple[int, int, bytes]
+"""(log, index, bytes) of one stored item; what the bytes mean is said by the reference to it."""
 
 
 class Ledger:
     """Allocates places in logs. `next_log` and `tips` (log → first free index) are those of the database."""
 
-    __slots__ = ("_common", "_lasts", "_lock", "_next_log", "_older", "_recent", "_sequence", "_tips", "_unsaved", "thread")
+    __slots__ = (
+        "_common",
+        "_lasts",
+        "_lock",
+        "_next_log",
+        "_older",
+        "_recent",
+        "_sequence",
+        "_tips",
+        "_unsaved",
+        "thread",
+    )
 
     def __init__(self, thread: str, next_log: int, tips: Mapping[int, int] | None = None) -> None:
         self.thread = thread

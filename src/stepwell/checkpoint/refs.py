@@ -8,10 +8,10 @@ addressed by (log, index). What an item's bytes mean is said by the reference th
 | Inline | none | the encoded value itself, when it is small |
 | Spot | one | the encoded value |
 | Slices of LIST, TUPLE, DEQUE | one per element | its elements in order |
-| Slices of DICT, ORDERED, DEFAULT, COUNTER | one per change: key and value, or key and tombstone | the changes played in order |
+| Slices of DICT, ORDERED, DEFAULT, COUNTER | one per change: key and value or tombstone | the changes, played |
 | Slices of SET, FROZEN | one per change: member, or member and tombstone | the same |
 | Slices of STR, BYTES | raw pieces | their concatenation |
-| Fields | none itself | a mapping, Send, list or record whose parts have references of their own |
+| Fields | none itself | a mapping, Send, list or Overwrite whose parts have references of their own |
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TEXTS: Final = frozenset({STR, BYTES})
 MAPPING: Final = 0
 SEND: Final = 1
 PARTS: Final = 2
-RECORD: Final = 3
+OVERWRITE: Final = 3
 
 Part: TypeAlias = tuple[int, int, int]
 """(log, start, stop): a run of items."""
@@ -99,14 +99,14 @@ class Slices:
 class Fields:
     """A value whose parts have references of their own.
 
-    names: keys of a MAPPING, nothing for SEND (node, arg, timeout) and PARTS (elements of a list). head: for a
-    RECORD, its encoded type.
+    names: the keys of a MAPPING. The others go by position: SEND (node, arg, timeout), PARTS (elements of a list),
+    OVERWRITE (value).
     """
 
-    __slots__ = ("head", "kind", "names", "refs")
+    __slots__ = ("kind", "names", "refs")
 
-    def __init__(self, kind: int, names: tuple[str, ...], refs: tuple[Ref, ...], head: bytes = b"") -> None:
-        self.kind, self.names, self.refs, self.head = kind, names, refs, head
+    def __init__(self, kind: int, names: tuple[str, ...], refs: tuple[Ref, ...]) -> None:
+        self.kind, self.names, self.refs = kind, names, refs
 
 
 Ref: TypeAlias = Inline | Spot | Slices | Fields
@@ -253,15 +253,10 @@ def _put_slices(out: bytearray, ref: Slices) -> None:
 def _put_fields(out: bytearray, ref: Fields) -> None:
     out.append(_FIELDS | ref.kind << _LOW)
     put_int(out, len(ref.refs))
-    if ref.kind == RECORD:
-        put_bytes(out, ref.head)
-    if ref.kind in (MAPPING, RECORD):
-        for name in ref.names:
-            put_bytes(out, name.encode("utf-8", "surrogatepass"))
+    for name in ref.names:
+        put_bytes(out, name.encode("utf-8", "surrogatepass"))
     for part in ref.refs:
         put_ref(out, part)
-
-
 
 
 def get_ref(data: bytes, at: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]) -> Any:
@@ -306,16 +301,12 @@ def _get_fields(
     data: bytes, at: int, kind: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]
 ) -> Any:
     count, at = get_int(data, at)
-    head = b""
     names = []
-    if kind == RECORD:
-        head, at = get_bytes(data, at)
-    if kind in (MAPPING, RECORD):
-        for _ in range(count):
-            name, at = get_bytes(data, at)
-            names.append(name.decode("utf-8", "surrogatepass"))
+    for _ in range(count if kind == MAPPING else 0):
+        name, at = get_bytes(data, at)
+        names.append(name.decode("utf-8", "surrogatepass"))
     refs = []
     for _ in range(count):
         ref, at = get_ref(data, at, pointed, missing)
         refs.append(ref)
-    return Fields(kind, tuple(names), tuple(refs), head), at
+    return Fields(kind, tuple(names), tuple(refs)), at

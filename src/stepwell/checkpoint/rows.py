@@ -20,7 +20,14 @@ class StoredTask:
     )  # fmt: skip
 
     def __init__(self, task: str, node: str, path: str, triggers: tuple[str, ...], run: str, attempt: int) -> None:
-        self.task, self.node, self.path, self.triggers, self.run, self.attempt = task, node, path, triggers, run, attempt
+        self.task, self.node, self.path, self.triggers, self.run, self.attempt = (
+            task,
+            node,
+            path,
+            triggers,
+            run,
+            attempt,
+        )
         self.writes: tuple[tuple[str, Ref], ...] = ()
         self.finished = True
         self.error: bytes | None = None
