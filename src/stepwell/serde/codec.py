@@ -43,13 +43,18 @@ class Codec:
 
     registry: where class names are looked up (default: that of the process). strict_types: a class that is neither
     built in, nor in a schema, nor registered is an error instead of a warning. pickle_fallback: what cannot be stored
-    otherwise is pickled, and pickles are read; only for data that nobody else can write.
+    otherwise is pickled, and pickles are read; only for data that nobody else can write. look_only: messages come as
+    Unknown with their fields, and their library is not imported; for those who show what is stored.
     """
 
     __slots__ = ("_pack", "_read", "_writers", "pickle_fallback", "registry", "strict_types")
 
     def __init__(
-        self, registry: Registry | None = None, strict_types: bool = False, pickle_fallback: bool = False
+        self,
+        registry: Registry | None = None,
+        strict_types: bool = False,
+        pickle_fallback: bool = False,
+        look_only: bool = False,
     ) -> None:
         self.registry = of_this_process if registry is None else registry
         self.strict_types = strict_types
@@ -58,6 +63,8 @@ class Codec:
         self._pack: Pack = _fast_pack(self._writers)
         pickled = wrapped.read_pickle if pickle_fallback else wrapped.refuse_pickle
         readers = {**_READERS, **named.readers(self.registry), codes.PICKLE: pickled}
+        if look_only:
+            readers |= messages.LOOKERS
         self._read = _fast_unpack(readers)
 
     def encode(self, value: Any, channel: str = "") -> bytes:

@@ -92,6 +92,9 @@ DTYPE: Final = 63
 MESSAGES: Final = 70
 DOCUMENT: Final = 90
 
+UNKNOWN: Final = frozenset((*NAMED, *range(MESSAGES, MESSAGES + 15), DOCUMENT))
+"""What may come as types.Unknown, and be written back from it."""
+
 
 class Refusal(Exception):
     """Why a value cannot be stored; the codec adds where it is."""

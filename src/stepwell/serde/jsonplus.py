@@ -20,7 +20,8 @@ class JsonPlusSerializer:
     strict_types: storing a class that is neither built in, nor in a schema, nor registered is an error, not a warning.
     allowed_msgpack_modules: further classes to know, as classes or as ("module", "Name"); naming some never makes
     others unreadable. pickle_fallback: pickles what cannot be stored otherwise, and reads pickles; a pickle runs the
-    code it names, so only where nobody else can write to the database.
+    code it names, so only where nobody else can write to the database. look_only: messages come as types.Unknown with
+    their fields, without the library they are made of; for those who show what is stored and run nothing.
     """
 
     def __init__(
@@ -30,13 +31,14 @@ class JsonPlusSerializer:
         allowed_msgpack_modules: Iterable[type | tuple[str, ...]] | Literal[True] | None = None,
         allowed_json_modules: Any = None,
         pickle_fallback: bool = False,
+        look_only: bool = False,
     ) -> None:
         del allowed_json_modules  # JSON is never read, so there is nothing to allow
         known = Registry(parent=registry)
         if allowed_msgpack_modules is not None and allowed_msgpack_modules is not True:
             for allowed in allowed_msgpack_modules:
                 _allow(known, allowed)
-        self.codec = Codec(known, strict_types=strict_types, pickle_fallback=pickle_fallback)
+        self.codec = Codec(known, strict_types=strict_types, pickle_fallback=pickle_fallback, look_only=look_only)
 
     def with_msgpack_allowlist(self, extra_allowlist: Iterable[type | tuple[str, ...]]) -> JsonPlusSerializer:
         """A serializer that knows these classes too."""

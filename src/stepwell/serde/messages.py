@@ -17,6 +17,8 @@ from ormsgpack import Ext
 
 from stepwell.serde import codes
 from stepwell.serde.codes import Pack, Reader, Unpack, Writer
+from stepwell.serde.unknown import unknown
+from stepwell.types import Unknown
 
 _EXTRA: Final = 1 << 15
 _GIVEN: Final = 16
@@ -222,4 +224,17 @@ def _blank(kind: Kind, model_fields: Any) -> tuple[dict[str, Any], list[tuple[st
     return blank, later
 
 
+def looker(kind: Kind) -> Reader:
+    """How messages of one class are looked at without their library: an Unknown with the fields that are not default."""
+
+    def look(data: bytes, unpack: Unpack) -> Unknown:
+        values = unpack(data)
+        plan = _plan(kind, values[0])
+        fields = {"type": kind.type, **dict(zip(plan.names, values[1:], strict=False))}
+        return unknown(f"{kind.module}.{kind.name}", fields, kind.code, data)
+
+    return look
+
+
 READERS: Final[dict[int, Reader]] = {kind.code: reader(kind) for kind in KINDS}
+LOOKERS: Final[dict[int, Reader]] = {kind.code: looker(kind) for kind in KINDS}

@@ -68,7 +68,7 @@ def form_writer(meet: Meet) -> Writer:
 
 def write_unknown(value: Unknown, _pack: Pack) -> Ext:
     """An Unknown as the bytes it came from."""
-    if not value.raw or value.raw[0] not in codes.NAMED:
+    if not value.raw or value.raw[0] not in codes.UNKNOWN:
         raise Refusal("an Unknown that was not read from a checkpoint has no bytes to write back")
     return Ext(value.raw[0], value.raw[1:])
 
