@@ -19,14 +19,14 @@ class Conversation(TypedDict):
     messages: Annotated[list[Any], add_messages]
 
 
-def conversation() -> StateGraph[Any, Any, Any, Any]:
+def conversation() -> StateGraph:
     """A chat with a model that knows only what the thread remembers. Not compiled: bind it to any saver."""
     model = OfflineModel(pause=float(os.environ.get(PAUSE, "0.02")))
 
     def answer(state: Conversation) -> dict[str, Any]:
         return {"messages": [model.invoke(state["messages"])]}
 
-    graph: StateGraph[Any, Any, Any, Any] = StateGraph(Conversation)
+    graph: StateGraph = StateGraph(Conversation)
     graph.add_node("answer", answer)
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)

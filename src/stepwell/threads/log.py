@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepwell.errors import BranchNotFoundError
-from stepwell.saves import At
-from stepwell.threads.chain import MAIN, ThreadSaver, read_chain
+from stepwell.threads.chain import MAIN, ThreadSaver
 from stepwell.threads.lanes import draw
-from stepwell.threads.turns import Entry, Turn, entries_of, fold
+from stepwell.threads.turns import Entry, Turn, fold, read_entries
 from stepwell.types import BranchInfo
 
 
@@ -55,7 +54,7 @@ def read_log(
         names = ", ".join(head.name for head in heads)
         raise BranchNotFoundError(f"thread {thread_id!r} has no branch {branch!r}. It has: {names or 'none'}.")
     shown = [head for head in heads if _is_shown(head, branch, leaves)]
-    entries = entries_of(list(read_chain(saver, At(thread_id))), texts=texts)
+    entries = read_entries(saver, thread_id, texts=texts)
     entries = _reached(entries, shown) if branch is not None or not leaves else entries
     _label(saver, thread_id, entries, heads)
     turns = [Turn([entry]) for entry in entries] if steps else fold(entries, _children(entries))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stepwell.saves import Loaded, TaskRecord
-from stepwell.threads.chain import checkpoint_of
+from stepwell.saves import At, Loaded, TaskRecord
+from stepwell.threads.chain import ThreadSaver, checkpoint_of, config_of, read_chain
 from stepwell.threads.transcript import transcript
 from stepwell.types import START
 
@@ -63,13 +63,20 @@ class Turn:
         return tuple(dict.fromkeys(node for entry in self.entries for node in entry.nodes))
 
 
-def entries_of(chain: Sequence[Loaded], *, texts: bool) -> list[Entry]:
-    """An entry for each checkpoint of a chain (newest first); texts: decode what was said, too."""
-    by_id = {checkpoint_of(each): each for each in chain}
-    children: dict[str | None, list[str]] = defaultdict(list)
-    for id, each in by_id.items():
-        children[each.parent].append(id)
-    return [_entry(each, by_id, children, texts) for each in chain]
+def read_entries(saver: ThreadSaver, thread_id: str, *, texts: bool) -> list[Entry]:
+    """An entry for each checkpoint of a thread, newest first; texts: decode what was said, too.
+
+    A child has a greater id than its parent, so it comes first, and waits for the parent to tell who made it: nothing
+    of a checkpoint is held longer than its page.
+    """
+    entries: list[Entry] = []
+    waiting: dict[str | None, list[Entry]] = defaultdict(list)
+    for loaded in read_chain(saver, At(thread_id)):
+        entry = _entry(loaded, texts)
+        _tell_makers(saver, loaded, waiting.pop(entry.checkpoint_id, []), texts)
+        waiting[loaded.parent].append(entry)
+        entries.append(entry)
+    return entries
 
 
 def fold(entries: Iterable[Entry], children: Mapping[str, Sequence[str]]) -> list[Turn]:
@@ -92,24 +99,32 @@ def _continues(entry: Entry, before: Entry, children: Mapping[str, Sequence[str]
     return entry.source == "loop" and is_lone and not before.branches and not before.tags
 
 
-def _entry(loaded: Loaded, chain: Mapping[str, Loaded], children: Mapping[str | None, list[str]], texts: bool) -> Entry:
-    parent = chain.get(loaded.parent or "")
-    # A parent's records tell who made its child; with several children they do not tell which.
-    made = parent.done if parent is not None and len(children[loaded.parent]) == 1 else ()
-    entry = Entry(
+def _entry(loaded: Loaded, texts: bool) -> Entry:
+    is_input = texts and loaded.source == "input"
+    return Entry(
         checkpoint_id=checkpoint_of(loaded),
         parent_id=loaded.parent,
         step=loaded.step,
         source=loaded.source,
         created_at=loaded.ts,
         run_id=loaded.run,
-        nodes=tuple(dict.fromkeys(task.node for task in made if task.node != START)),
+        nodes=(),
         next=loaded.next,
+        said=_last_text(loaded.values.get(START), "you") if is_input else "",
     )
-    if texts:
-        entry.said = _last_text(loaded.values.get(START), "you") if loaded.source == "input" else ""
-        entry.reply = "" if loaded.source == "input" else _reply(made)
-    return entry
+
+
+def _tell_makers(saver: ThreadSaver, parent: Loaded, children: Sequence[Entry], texts: bool) -> None:
+    """Fills in which nodes made the children of a checkpoint, and what they answered."""
+    for child in children:
+        if child.source != "loop":
+            continue
+        if len(children) == 1:
+            nodes = [task.node for task in parent.done]
+            child.reply = _reply(parent.done) if texts else ""
+        else:  # the parent's records do not tell which of its children they made
+            nodes = [wrote.node for wrote in saver.provenance(config_of(parent.at.thread, child.checkpoint_id))]
+        child.nodes = tuple(dict.fromkeys(node for node in nodes if node != START))
 
 
 def _reply(made: Iterable[TaskRecord]) -> str:
