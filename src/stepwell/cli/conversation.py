@@ -43,7 +43,7 @@ class Conversation:
         if self.questions or not head.next:
             return
         due = ", ".join(head.next)
-        if head.leaf and self.at.thread_id in self.saver.unfinished():
+        if head.leaf and not _has_breakpoints(self.graph) and not any(task.error for task in head.pending):
             click.echo(f"(the last turn was cut off before {due}; finishing it)", err=True)
             self._turn(None)
         else:
@@ -122,6 +122,11 @@ class Conversation:
         click.secho(f"Error: {printable(str(error) or type(error).__name__)}", fg="red", err=True)
         if not isinstance(error, StepwellError):
             click.echo("(finished steps are kept: /continue tries again, /rewind takes your message back)", err=True)
+
+
+def _has_breakpoints(graph: Any) -> bool:
+    """Whether a run of this graph may stop on purpose where nothing was asked."""
+    return any(getattr(graph, name, ()) for name in ("interrupt_before_nodes", "interrupt_after_nodes"))
 
 
 def _say(text: str) -> None:
