@@ -72,6 +72,10 @@ class GraphError(StepwellError, ValueError):
     """The graph as declared cannot work."""
 
 
+class DrawingError(StepwellError):
+    """A picture of a graph that cannot be drawn here."""
+
+
 class ThreadIdError(StepwellError, ValueError):
     """A thread id, checkpoint id, namespace or branch name that cannot be one."""
 

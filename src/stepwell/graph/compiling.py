@@ -14,14 +14,14 @@ from stepwell.channels.last_value import LastValue
 from stepwell.channels.latch import Latch
 from stepwell.channels.named_barrier_value import NamedBarrierValue
 from stepwell.channels.topic import Topic
-from stepwell.graph.body import body_of
-from stepwell.graph.calling import Callee
 from stepwell.graph.entering import entering
-from stepwell.graph.identity import identity_of
-from stepwell.graph.nested import graphs_in
-from stepwell.graph.signature import Signature
-from stepwell.graph.spec import NodeSpec, policies
-from stepwell.graph.writing import Outlet, StateKeys
+from stepwell.nodes.body import body_of
+from stepwell.nodes.calling import Callee
+from stepwell.nodes.identity import identity_of
+from stepwell.nodes.nested import graphs_in
+from stepwell.nodes.signature import Signature
+from stepwell.nodes.spec import NodeSpec, policies
+from stepwell.nodes.writing import Outlet, StateKeys
 from stepwell.plan import check as checks
 from stepwell.plan.branches import Branch, join_name
 from stepwell.plan.options import CompileOptions

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepwell.errors import EmptyInputError, ErrorCode, InvalidUpdateError, create_error_message
-from stepwell.graph.writing import StateKeys
+from stepwell.nodes.writing import StateKeys
 from stepwell.plan.plan import Writes
 from stepwell.plan.schema import ROOT, update_of
 from stepwell.types import START

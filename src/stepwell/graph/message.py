@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, TypedDict
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from stepwell.channels.pure import pure
 from stepwell.errors import InvalidUpdateError, OutsideRunError
@@ -88,7 +87,7 @@ def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
 
 def new_id() -> str:
     """A random id."""
-    return str(UUID(bytes=os.urandom(16), version=4))
+    return str(uuid4())
 
 
 def _merged(left: list[Any], right: list[Any]) -> list[Any]:
@@ -142,7 +141,7 @@ def _is_message_class(cls: type) -> bool:
 
 
 def _is_removal(message: Any) -> bool:
-    return message.type == "remove"
+    return bool(message.type == "remove")
 
 
 def _is_pair(update: Sequence[Any]) -> bool:
@@ -174,4 +173,4 @@ def _formatted(messages: list[Any], format: str) -> list[Any]:
         raise InvalidUpdateError(f"format is {format!r}. The one format there is: 'langchain-openai'.")
     from langchain_core.messages import convert_to_messages, convert_to_openai_messages
 
-    return list(convert_to_messages(convert_to_openai_messages(messages)))
+    return list(convert_to_messages(convert_to_openai_messages(messages, include_id=True)))

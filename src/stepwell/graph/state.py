@@ -8,12 +8,12 @@ from typing import Any, Self
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.last_value import LastValue
 from stepwell.errors import GraphError
-from stepwell.graph.calling import Callee, callee_of, name_of
 from stepwell.graph.compiled import CompiledStateGraph
 from stepwell.graph.compiling import check, plan_of
-from stepwell.graph.signature import destinations_in
-from stepwell.graph.spec import NodeDefaults, NodeSpec, Retry, Timeout, timeout_policy
 from stepwell.managed.base import ManagedValue
+from stepwell.nodes.calling import Callee, callee_of, name_of
+from stepwell.nodes.signature import destinations_in
+from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, Timeout, timeout_policy
 from stepwell.plan import check as checks
 from stepwell.plan.branches import Branch, ends_of
 from stepwell.plan.keys import same_rule
@@ -243,6 +243,7 @@ class StateGraph:
             debug=debug,
             name=name or "Stepwell",
             options=options,
+            context_schema=self.context_schema,
         )
         graph.transformers = tuple(transformers or ())
         return graph

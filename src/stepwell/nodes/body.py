@@ -7,8 +7,8 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
-from stepwell.graph.calling import AsyncCall, Call, Callee
-from stepwell.graph.writing import Outlet
+from stepwell.nodes.calling import AsyncCall, Call, Callee
+from stepwell.nodes.writing import Outlet
 from stepwell.plan.plan import Writes
 
 

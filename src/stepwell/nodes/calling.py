@@ -11,7 +11,7 @@ from typing import Any
 
 from stepwell.config import config_of
 from stepwell.errors import GraphError
-from stepwell.graph.signature import Signature, check_takes_state, signature_of, with_extras
+from stepwell.nodes.signature import Signature, check_takes_state, signature_of, with_extras
 from stepwell.plan.plan import Plan
 
 Call = Callable[[Any, Any], Any]

@@ -8,7 +8,7 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
-from stepwell.graph.calling import is_graph
+from stepwell.nodes.calling import is_graph
 
 
 def graphs_in(action: Any) -> tuple[Any, ...]:

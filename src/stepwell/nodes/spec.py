@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from stepwell.graph.calling import Callee
+from stepwell.nodes.calling import Callee
 from stepwell.plan.schema import Schema
 from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 

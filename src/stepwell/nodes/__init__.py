@@ -1,0 +1,1 @@
+"""What a node's callable is, how it is called, and what its return writes."""
