@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.cli.conftest import STEPWELL
 
 SLOW = {"STEPWELL_OFFLINE_PAUSE": "0.3"}
 
@@ -68,6 +73,38 @@ class DescribeAChat:
         stepwell("chat", stdin="My name is Bob.\n")
 
         assert stepwell("chat", "--last", stdin="What is my name?\n").out == "Your name is Bob.\n"
+
+
+class DescribeAChatInATerminal:
+    def test_asks_for_each_line_and_leaves_at_ctrl_d(self, environment, tmp_path):
+        ours, theirs = pty.openpty()
+        talk = subprocess.Popen(
+            [*STEPWELL, "chat"],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment,
+            cwd=tmp_path,
+            close_fds=True,
+        )
+        os.close(theirs)
+
+        seen = read_terminal(ours, "you> ")
+        os.write(ours, b"hello\n")
+        seen += read_terminal(ours, "you> ")
+        os.write(ours, b"\x04")
+        seen += read_terminal(ours, "Carry on with: ")
+
+        assert "You said: “hello”" in seen and talk.wait(40) == 0
+        os.close(ours)
+
+
+def read_terminal(terminal, text):
+    """Everything a terminal shows up to `text`."""
+    seen = b""
+    while text.encode() not in seen:
+        seen += os.read(terminal, 1024)
+    return seen.decode()
 
 
 class DescribeAThreadThatIsNotThere:

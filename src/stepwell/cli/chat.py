@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import click
@@ -40,6 +42,9 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
 
 def _converse(talk: Conversation) -> None:
     """Reads lines until the user leaves."""
+    if sys.stdin.isatty():
+        with suppress(ImportError):  # where there is none, lines are typed without history
+            import_module("readline")  # late: it writes to a stdout that is a pipe as soon as it is imported
     while True:
         try:
             line = _ask("answer> " if talk.questions else "you> ")
