@@ -305,6 +305,9 @@ class Unknown:
     data: Any
     raw: bytes = field(default=b"", repr=False)
 
+    def __hash__(self) -> int:  # an unknown key of a dict must stay a key, and `data` is mostly a dict
+        return hash((self.type_name, self.raw))
+
 
 def interrupt(value: Any, *, key: str | None = None, response_schema: Any = None) -> Any:
     """Asks a person: pauses the run with `value` the first time, returns the answer when the run is resumed.

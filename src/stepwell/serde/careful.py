@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from itertools import islice
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, Final
 
 from ormsgpack import Ext, packb
 
 from stepwell.errors import UnstorableTypeError
-from stepwell.serde import codes, plain
+from stepwell.serde import codes, objects, own, plain
 from stepwell.serde.codes import ANY_KEY, OPTIONS, Refusal, Writer
 from stepwell.serde.registry import stored_name
 
@@ -36,7 +39,7 @@ class _Walk:
     def __init__(self, writer_of: Callable[[type], Writer], channel: str) -> None:
         self._writer_of = writer_of
         self._channel = channel
-        self._path: list[str] = []
+        self._path: list[_Within | Any] = []
         self._open: set[int] = set()
         self._depth = 0
 
@@ -50,7 +53,7 @@ class _Walk:
 
     def where(self) -> str:
         """ "channel 'job', at [0].lock: " """
-        at = f"at {''.join(self._path)}" if self._path else ""
+        at = f"at {place}" if (place := _place(self._path)) else ""
         channel = f"channel {self._channel!r}" if self._channel else ""
         return ", ".join(filter(None, (channel, at))) + ": " if channel or at else ""
 
@@ -91,7 +94,7 @@ class _Walk:
     def _items(self, value: list[Any]) -> list[Any]:
         made = []
         for i, item in enumerate(value):
-            self._path.append(f"[{i}]")
+            self._path.append(i)
             made.append(self._exact(item))
             self._path.pop()
         return made
@@ -100,7 +103,7 @@ class _Walk:
         flat = []
         for key, item in value.items():
             flat.append(self._exact(key))
-            self._path.append(f"[{key!r}]")
+            self._path.append(key)
             flat.append(self._exact(item))
             self._path.pop()
         keys = flat[::2]
@@ -112,7 +115,7 @@ class _Walk:
         depth = len(self._path)
         try:
             write = self._writer_of(type(value))
-            self._path.append(f"<{type(value).__name__}>")
+            self._path.append(_Within(type(value)))
             made = write(value, self.pack)
             self._path.pop()
         except Refusal as refusal:
@@ -121,6 +124,32 @@ class _Walk:
                 f"{self.where()}a value of type {stored_name(type(value))} cannot be stored: {refusal}."
             ) from None
         return made
+
+
+class _Within:
+    """A step of a path into a value that one of our writers takes apart."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+_DIRECT: Final = frozenset((tuple, set, frozenset, OrderedDict, Counter, SimpleNamespace, MappingProxyType))
+
+
+def _place(path: list[Any]) -> str:
+    """ "[0].tool['x']": what an object is stored as (its name, then its fields) is not shown."""
+    shown = []
+    steps = iter(path)
+    for step in steps:
+        if not isinstance(step, _Within):
+            shown.append(f"[{step!r}]")
+        elif step.kind not in _DIRECT:
+            next(steps, None)
+            if objects.has_fields(step.kind) and step.kind not in own.WRITERS:
+                shown.extend(f".{field}" for field in islice(steps, 1))
+    return "".join(shown)
 
 
 def _is_whole(text: str) -> bool:

@@ -38,6 +38,7 @@ class JsonPlusSerializer:
         if allowed_msgpack_modules is not None and allowed_msgpack_modules is not True:
             for allowed in allowed_msgpack_modules:
                 _allow(known, allowed)
+        self._look_only = look_only
         self.codec = Codec(known, strict_types=strict_types, pickle_fallback=pickle_fallback, look_only=look_only)
 
     def with_msgpack_allowlist(self, extra_allowlist: Iterable[type | tuple[str, ...]]) -> JsonPlusSerializer:
@@ -46,6 +47,7 @@ class JsonPlusSerializer:
             strict_types=self.codec.strict_types,
             allowed_msgpack_modules=extra_allowlist,
             pickle_fallback=self.codec.pickle_fallback,
+            look_only=self._look_only,
         )
         other.codec.registry.parent = self.codec.registry
         return other

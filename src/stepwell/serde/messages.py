@@ -225,7 +225,7 @@ def _blank(kind: Kind, model_fields: Any) -> tuple[dict[str, Any], list[tuple[st
 
 
 def looker(kind: Kind) -> Reader:
-    """How messages of one class are looked at without their library: an Unknown with the fields that are not default."""
+    """How messages of one class are looked at without their library: an Unknown with the fields that differ."""
 
     def look(data: bytes, unpack: Unpack) -> Unknown:
         values = unpack(data)

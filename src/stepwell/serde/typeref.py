@@ -11,6 +11,8 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 from typing import Any, Final, TypeAlias
 
 from stepwell.serde.codes import Refusal
@@ -43,7 +45,10 @@ def refer(form: Any, meet: Meet) -> Ref:
     if origin is typing.Literal:
         return ["Literal", *typing.get_args(form)]
     if origin in (types.UnionType, typing.Union):
-        return ["|", *(refer(part, meet) for part in typing.get_args(form))]
+        return [
+            "|" if isinstance(form, types.UnionType) else "Union",
+            *(refer(part, meet) for part in typing.get_args(form)),
+        ]
     if isinstance(form, types.GenericAlias):
         return ["[]", *(refer(part, meet) for part in (origin, *typing.get_args(form)))]
     raise Refusal(f"the type {form!r} has no name to store it by")
@@ -67,6 +72,8 @@ def resolve(ref: Any, registry: Registry) -> Any:
         return typing.Literal[tuple(rest)]
     parts = tuple(resolve(part, registry) for part in rest)
     if kind == "|":
+        return reduce(or_, parts)
+    if kind == "Union":
         return typing.Union[parts]  # noqa: UP007 # built from a tuple
     if kind != "[]" or len(parts) < 2 or not isinstance(parts[0], type):
         raise ValueError("a stored type reference is damaged")
@@ -91,4 +98,4 @@ def spell(ref: Any) -> str:
     kind, *rest = ref
     if kind == "[]":
         return f"{spell(rest[0])}[{', '.join(map(spell, rest[1:]))}]"
-    return " | ".join(map(spell, rest)) if kind == "|" else f"Literal{rest!r}"
+    return " | ".join(map(spell, rest)) if kind in ("|", "Union") else f"Literal{rest!r}"
