@@ -1,0 +1,54 @@
+"""Numbers for what rows of a thread repeat: names of channels and nodes, namespaces, runs.
+
+Numbers are given under the thread's lease, when something is staged; the rows that say what they mean are written
+with the first commit that uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+
+class Names:
+    """Names ↔ numbers of one thread."""
+
+    __slots__ = ("_lock", "_names", "_new", "_numbers")
+
+    def __init__(self, known: Iterable[tuple[int, str]] = ()) -> None:
+        self._names: dict[int, str] = dict(known)
+        self._numbers = {name: number for number, name in self._names.items()}
+        self._new: dict[int, str] = {}
+        self._lock = Lock()
+
+    def number(self, name: str) -> int:
+        """The number of a name; a new one when it has none yet."""
+        found = self._numbers.get(name)
+        if found is not None:
+            return found
+        with self._lock:
+            number = self._numbers.get(name)
+            if number is None:
+                number = max(self._names, default=-1) + 1
+                self._names[number] = self._new[number] = name
+                self._numbers[name] = number
+            return number
+
+    def known(self, name: str) -> int | None:
+        """The number of a name, if it has one."""
+        return self._numbers.get(name)
+
+    def name(self, number: int) -> str:
+        """The name of a number."""
+        return self._names[number]
+
+    @property
+    def unsaved(self) -> Mapping[int, str]:
+        """Numbers given and not written yet."""
+        return self._new
+
+    def settle(self, numbers: Iterable[int]) -> None:
+        """Notes numbers as written."""
+        with self._lock:
+            for number in numbers:
+                self._new.pop(number, None)

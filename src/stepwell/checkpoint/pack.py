@@ -1,0 +1,407 @@
+"""Rows ↔ the bytes of their columns. Numbers are variable-length (refs.put_int), names are numbers (names.py).
+
+| column | bytes |
+|---|---|
+| state | flags; [log, index of the anchor]; versions; cells (name, number of the version, reference); seen |
+| tasks | count, then a record each (see `put_task`) |
+| next | names; empty: nothing is due; NULL: not known |
+| children | pairs of namespace and 16-byte id |
+| items.data | count; lengths of all but a lone item; the items |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from stepwell.checkpoint.names import Names
+from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State, StoredTask
+from stepwell.checkpoint.work import Codec
+from stepwell.saves import Version
+
+ROW_BYTES: Final = 64_000
+"""About how much one row of items holds."""
+_ANCHORED, _ODD_VERSIONS = 1, 2
+_LOW_BITS: Final = 20
+_LOW: Final = (1 << _LOW_BITS) - 1
+
+Spots = dict[tuple[int, int], bytes]
+"""Items that were read because references point at them."""
+
+
+# ---------------------------------------------------------------------- items
+
+
+def item_key(thread: int, log: int, index: int) -> int:
+    """The key of the row that holds an item or begins with it."""
+    return thread << 38 | log << 16 | index
+
+
+def pack_items(items: Sequence[tuple[int, int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
+    """(log, first index, bytes of a row) for items that may be anywhere; neighbours share a row."""
+    at, count = 0, len(items)
+    while at < count:
+        log, first, data = items[at]
+        end, size = at + 1, len(data)
+        while end < count and items[end][:2] == (log, first + end - at) and size < ROW_BYTES:
+            size += len(items[end][2])
+            end += 1
+        yield log, first, _row_of([item[2] for item in items[at:end]])
+        at = end
+
+
+def _row_of(data: Sequence[bytes]) -> bytes:
+    if len(data) == 1:
+        return b"\x01" + data[0]
+    head = bytearray()
+    put_int(head, len(data))
+    for item in data:
+        put_int(head, len(item))
+    return bytes(head) + b"".join(data)
+
+
+def unpack_items(row: bytes) -> list[bytes]:
+    """The items of a row."""
+    if row[0] == 1:
+        return [row[1:]]
+    count, at = get_int(row, 0)
+    sizes = []
+    for _ in range(count):
+        size, at = get_int(row, at)
+        sizes.append(size)
+    items = []
+    for size in sizes:
+        items.append(row[at : at + size])
+        at += size
+    return items
+
+
+# ---------------------------------------------------------------------- ids
+
+
+def pack_id(id: str | None) -> bytes | None:
+    """A checkpoint id as its 16 bytes."""
+    return None if id is None else bytes.fromhex(id.replace("-", ""))
+
+
+def unpack_id(data: bytes | None) -> str | None:
+    """A checkpoint id as text."""
+    if data is None:
+        return None
+    text = data.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _put_id(out: bytearray, id: str) -> None:
+    """An id that is nearly always a UUID: 16 bytes behind a 0, or text behind its length + 1."""
+    raw = b""
+    if len(id) == 36 and id[8] == id[13] == id[18] == id[23] == "-":
+        try:
+            raw = bytes.fromhex(id.replace("-", ""))
+        except ValueError:
+            raw = b""
+    if len(raw) == 16 and unpack_id(raw) == id:
+        out.append(0)
+        out += raw
+        return
+    text = id.encode("utf-8", "surrogatepass")
+    put_int(out, len(text) + 1)
+    out += text
+
+
+def _get_id(data: bytes, at: int) -> tuple[str, int]:
+    size, at = get_int(data, at)
+    if size == 0:
+        return str(unpack_id(data[at : at + 16])), at + 16
+    end = at + size - 1
+    return data[at:end].decode("utf-8", "surrogatepass"), end
+
+
+# ---------------------------------------------------------------------- state
+
+
+def pack_state(state: State, names: Names, codec: Codec) -> bytes:
+    """The bytes of a state; its anchor, if it has one, must have a spot."""
+    anchor = state.anchor
+    if anchor is NO_ANCHOR:
+        return _pack_moves(state.cells, state.seen, None, names, codec)
+    return _pack_moves(state.cells, state.seen, anchor.spot, names, codec)
+
+
+def pack_anchor(anchor: Anchor, names: Names, codec: Codec) -> bytes:
+    """The bytes of an anchor: those of a state that has none."""
+    return _pack_moves(anchor.cells, anchor.seen, None, names, codec)
+
+
+def _pack_moves(
+    cells: Mapping[str, Cell],
+    seen: Mapping[str, Mapping[str, Version]],
+    spot: tuple[int, int] | None,
+    names: Names,
+    codec: Codec,
+) -> bytes:
+    versions = {version for version, _ in cells.values() if version is not None}
+    for row in seen.values():
+        versions.update(row.values())
+    is_odd = not all(type(version) is int and version >= 0 for version in versions)
+    out = bytearray((_ODD_VERSIONS if is_odd else 0,))
+    if spot is not None:
+        out[0] |= _ANCHORED
+        put_int(out, spot[0])
+        put_int(out, spot[1])
+    order = _put_odd(out, versions, codec) if is_odd else _put_versions(out, versions)
+    number = names.number
+    put_int(out, len(cells))
+    for name, (version, ref) in cells.items():
+        put_int(out, number(name))
+        put_int(out, (order[version] + 1 if version is not None else 0) << 1 | (ref is not None))
+        if ref is not None:
+            put_ref(out, ref)
+    put_int(out, len(seen))
+    for node, row in seen.items():
+        put_int(out, number(node))
+        put_int(out, len(row))
+        for name, version in row.items():
+            put_int(out, number(name))
+            put_int(out, order[version])
+    return bytes(out)
+
+
+def _put_versions(out: bytearray, versions: set[Any]) -> dict[Any, int]:
+    """Ours are counter << 20 | bits of the run, so neighbours differ in the counter, and rarely in the bits."""
+    ordered = sorted(versions)
+    put_int(out, len(ordered))
+    counter = low = 0
+    for version in ordered:
+        step, bits = (version >> _LOW_BITS) - counter, version & _LOW
+        put_int(out, step << 1 | (bits != low))
+        if bits != low:
+            out += bits.to_bytes(3, "big")
+        counter, low = counter + step, bits
+    return {version: place for place, version in enumerate(ordered)}
+
+
+def _get_versions(data: bytes, at: int) -> tuple[list[Any], int]:
+    count, at = get_int(data, at)
+    versions = []
+    counter = low = 0
+    for _ in range(count):
+        head, at = get_int(data, at)
+        counter += head >> 1
+        if head & 1:
+            low = int.from_bytes(data[at : at + 3], "big")
+            at += 3
+        versions.append(counter << _LOW_BITS | low)
+    return versions, at
+
+
+def _put_odd(out: bytearray, versions: set[Any], codec: Codec) -> dict[Any, int]:
+    """Versions that others made (text, floats). 1 and 1.0 are one version to those who compare them."""
+    ordered = sorted(versions, key=repr)
+    put_bytes(out, codec.encode(ordered))
+    return {version: place for place, version in enumerate(ordered)}
+
+
+def unpack_state(
+    data: bytes, names: Names, codec: Codec, spots: Spots, missing: list[tuple[int, int]], anchors: dict[Any, Anchor]
+) -> State:
+    """The state of some bytes. Items it points at come from `spots`; those that are not there go to `missing`.
+
+    `anchors`: anchors read so far, so that rows that share one go on sharing it.
+    """
+    if not data[0] & _ANCHORED:
+        cells, seen = _unpack_moves(data, 1, names, codec, spots, missing)
+        return State(NO_ANCHOR, cells, seen)
+    log, at = get_int(data, 1)
+    index, at = get_int(data, at)
+    spot = (log, index)
+    cells, seen = _unpack_moves(data, at, names, codec, spots, missing)
+    anchor = anchors.get(spot)
+    if anchor is None:
+        if spot not in spots:
+            missing.append(spot)
+            return State(NO_ANCHOR, cells, seen)
+        lacking = len(missing)
+        anchor = Anchor(*_unpack_moves(spots[spot], 1, names, codec, spots, missing))
+        anchor.spot = spot
+        if len(missing) == lacking:
+            anchors[spot] = anchor
+    return State(anchor, cells, seen)
+
+
+def _unpack_moves(
+    data: bytes, at: int, names: Names, codec: Codec, spots: Spots, missing: list[tuple[int, int]]
+) -> tuple[dict[str, Cell], dict[str, dict[str, Version]]]:
+    versions: list[Any]
+    if data[0] & _ODD_VERSIONS:
+        encoded, at = get_bytes(data, at)
+        versions = codec.decode(encoded)
+    else:
+        versions, at = _get_versions(data, at)
+    cells: dict[str, Cell] = {}
+    count, at = get_int(data, at)
+    for _ in range(count):
+        number, at = get_int(data, at)
+        head, at = get_int(data, at)
+        ref = None
+        if head & 1:
+            ref, at = get_ref(data, at, spots, missing)
+        cells[names.name(number)] = (versions[(head >> 1) - 1] if head > 1 else None, ref)
+    seen: dict[str, dict[str, Version]] = {}
+    count, at = get_int(data, at)
+    for _ in range(count):
+        node, at = get_int(data, at)
+        size, at = get_int(data, at)
+        row = seen[names.name(node)] = {}
+        for _ in range(size):
+            number, at = get_int(data, at)
+            place, at = get_int(data, at)
+            row[names.name(number)] = versions[place]
+    return cells, seen
+
+
+# ---------------------------------------------------------------------- task records
+
+_FINISHED, _ERROR, _INTERRUPTS, _ANSWERS, _PATH_TEXT = 1, 2, 4, 8, 16
+
+
+def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str], int]) -> None:
+    """Appends a record: flags, id, node, path, triggers, run, attempt, writes, then what the flags name."""
+    is_pull = task.path.endswith(task.node)
+    out.append(
+        (_FINISHED if task.finished else 0)
+        | (_ERROR if task.error is not None else 0)
+        | (_INTERRUPTS if task.interrupts is not None else 0)
+        | (_ANSWERS if task.answers is not None else 0)
+        | (0 if is_pull else _PATH_TEXT)
+    )
+    number = names.number
+    _put_id(out, task.task)
+    put_int(out, number(task.node))
+    if is_pull:  # one path a node; those of sends and calls are numbered without end
+        put_int(out, number(task.path))
+    else:
+        put_bytes(out, task.path.encode("utf-8", "surrogatepass"))
+    put_int(out, len(task.triggers))
+    for trigger in task.triggers:
+        put_int(out, number(trigger))
+    put_int(out, run(task.run))
+    put_int(out, task.attempt)
+    put_int(out, len(task.writes))
+    for name, ref in task.writes:
+        put_int(out, number(name))
+        put_ref(out, ref)
+    for data in (task.error, task.interrupts, task.answers):
+        if data is not None:
+            put_bytes(out, data)
+
+
+def get_task(
+    data: bytes, at: int, names: Names, run: Callable[[int], str], spots: Spots, missing: list[tuple[int, int]]
+) -> tuple[StoredTask, int]:
+    """(record, where it ends)."""
+    flags = data[at]
+    id, at = _get_id(data, at + 1)
+    node, at = get_int(data, at)
+    if flags & _PATH_TEXT:
+        raw, at = get_bytes(data, at)
+        path = raw.decode("utf-8", "surrogatepass")
+    else:
+        number, at = get_int(data, at)
+        path = names.name(number)
+    count, at = get_int(data, at)
+    triggers = []
+    for _ in range(count):
+        number, at = get_int(data, at)
+        triggers.append(names.name(number))
+    run_number, at = get_int(data, at)
+    attempt, at = get_int(data, at)
+    task = StoredTask(id, names.name(node), path, tuple(triggers), run(run_number), attempt)
+    task.finished = bool(flags & _FINISHED)
+    count, at = get_int(data, at)
+    writes = []
+    for _ in range(count):
+        number, at = get_int(data, at)
+        ref, at = get_ref(data, at, spots, missing)
+        writes.append((names.name(number), ref))
+    task.writes = tuple(writes)
+    if flags & _ERROR:
+        task.error, at = get_bytes(data, at)
+    if flags & _INTERRUPTS:
+        task.interrupts, at = get_bytes(data, at)
+    if flags & _ANSWERS:
+        task.answers, at = get_bytes(data, at)
+    return task, at
+
+
+def pack_tasks(tasks: Iterable[StoredTask], names: Names, run: Callable[[str], int]) -> bytes | None:
+    """The bytes of some records; None when there are none."""
+    listed = list(tasks)
+    if not listed:
+        return None
+    out = bytearray()
+    put_int(out, len(listed))
+    for task in listed:
+        put_task(out, task, names, run)
+    return bytes(out)
+
+
+def unpack_tasks(
+    data: bytes | None, names: Names, run: Callable[[int], str], spots: Spots, missing: list[tuple[int, int]]
+) -> tuple[StoredTask, ...]:
+    """Records that `pack_tasks` wrote."""
+    if data is None:
+        return ()
+    count, at = get_int(data, 0)
+    tasks = []
+    for _ in range(count):
+        task, at = get_task(data, at, names, run, spots, missing)
+        tasks.append(task)
+    return tuple(tasks)
+
+
+# ---------------------------------------------------------------------- the rest
+
+
+def pack_next(names_due: tuple[str, ...] | None, names: Names) -> bytes | None:
+    """What is due, by number."""
+    if names_due is None:
+        return None
+    out = bytearray()
+    for name in names_due:
+        put_int(out, names.number(name))
+    return bytes(out)
+
+
+def unpack_next(data: bytes | None, names: Names) -> tuple[str, ...] | None:
+    """What is due, by name."""
+    if data is None:
+        return None
+    found, at = [], 0
+    while at < len(data):
+        number, at = get_int(data, at)
+        found.append(names.name(number))
+    return tuple(found)
+
+
+def pack_children(children: Mapping[str, str]) -> bytes | None:
+    """Stable child namespaces and their heads."""
+    if not children:
+        return None
+    out = bytearray()
+    for ns, id in children.items():
+        put_bytes(out, ns.encode("utf-8", "surrogatepass"))
+        _put_id(out, id)
+    return bytes(out)
+
+
+def unpack_children(data: bytes | None) -> dict[str, str]:
+    """What `pack_children` wrote."""
+    children: dict[str, str] = {}
+    at = 0
+    while data is not None and at < len(data):
+        ns, at = get_bytes(data, at)
+        id, at = _get_id(data, at)
+        children[ns.decode("utf-8", "surrogatepass")] = id
+    return children

@@ -1,0 +1,134 @@
+"""The tables of a checkpoint database, as numbered migrations (SQLite).
+
+| table | a row is |
+|---|---|
+| threads | a thread: its integer `key`, its text id, the lease |
+| namespaces | a checkpoint namespace of a thread, numbered; the root "" is 0 |
+| names | a channel, node, trigger or path that rows of the thread speak of by number |
+| runs | what all checkpoints of a run have in common: run id, metadata |
+| checkpoint_rows | a checkpoint; columns that hold bytes are described in pack.py |
+| items | stored values: key = thread << 38 | log << 16 | index, `data` one or more items from there on (pack.py) |
+| records | a task that ran from a checkpoint and is not part of one yet |
+| heads | the head of a branch. No row for `main`: its head is the greatest id of the namespace |
+| tags | a name for a checkpoint |
+
+`main` is without a row for as long as its head is the newest checkpoint of the namespace: most threads for ever.
+`checkpoints` is a view of checkpoint_rows in text, for people.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stepwell.checkpoint.lease_rows import LEASE_COLUMNS, LEASE_TABLES
+
+ROOM: Final = "checkpoints"
+SOURCES: Final = ("input", "loop", "update", "fork")
+
+_ID = "lower(substr({0}, 1, 8) || '-' || substr({0}, 9, 4) || '-' || substr({0}, 13, 4) || '-' || substr({0}, 17, 4) || '-' || substr({0}, 21))"
+
+_VERSION_1: Final = (
+    f"""CREATE TABLE threads (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL UNIQUE,
+    created_at TEXT NOT NULL,
+    metadata BLOB,
+    next_log INTEGER NOT NULL DEFAULT 0,
+    {LEASE_COLUMNS}
+) STRICT""",
+    """CREATE TABLE namespaces (
+    thread_id INTEGER NOT NULL,
+    ns TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, ns)
+) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX namespaces_by_number ON namespaces (thread_id, number)",
+    """CREATE TABLE names (
+    thread_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (thread_id, number)
+) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE runs (
+    thread_id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    run_id TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    PRIMARY KEY (thread_id, number)
+) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX runs_by_id ON runs (run_id)",
+    """CREATE TABLE checkpoint_rows (
+    thread_id INTEGER NOT NULL,
+    checkpoint_ns INTEGER NOT NULL,
+    checkpoint_id BLOB NOT NULL,
+    parent_checkpoint_id BLOB,
+    step INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    ts ANY NOT NULL,
+    is_fork INTEGER NOT NULL DEFAULT 0,
+    next BLOB,
+    state BLOB NOT NULL,
+    tasks BLOB,
+    metadata ANY,
+    children BLOB,
+    cut INTEGER,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+) STRICT, WITHOUT ROWID""",
+    """CREATE INDEX forks ON checkpoint_rows (thread_id, checkpoint_ns, parent_checkpoint_id) WHERE is_fork = 1""",
+    """CREATE TABLE items (
+    key INTEGER PRIMARY KEY,
+    data BLOB NOT NULL
+) STRICT""",
+    """CREATE TABLE records (
+    thread_id INTEGER NOT NULL,
+    checkpoint_ns INTEGER NOT NULL,
+    checkpoint_id BLOB NOT NULL,
+    task BLOB NOT NULL,
+    is_public INTEGER NOT NULL,
+    asks INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task)
+) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE heads (
+    thread_id INTEGER NOT NULL,
+    checkpoint_ns INTEGER NOT NULL,
+    branch TEXT NOT NULL,
+    checkpoint_id BLOB NOT NULL,
+    is_auto INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (thread_id, checkpoint_ns, branch)
+) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE tags (
+    thread_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    checkpoint_ns INTEGER NOT NULL,
+    checkpoint_id BLOB NOT NULL,
+    note TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (thread_id, name)
+) STRICT, WITHOUT ROWID""",
+    *LEASE_TABLES,
+    f"""CREATE VIEW checkpoints AS
+SELECT
+    t.thread_id AS thread_id,
+    n.ns AS checkpoint_ns,
+    {_ID.format("hex(c.checkpoint_id)")} AS checkpoint_id,
+    {_ID.format("hex(c.parent_checkpoint_id)")} AS parent_checkpoint_id,
+    c.step AS step,
+    CASE c.source {" ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(SOURCES))} END AS source,
+    CASE typeof(c.ts) WHEN 'integer'
+        THEN strftime('%Y-%m-%dT%H:%M:%S', c.ts / 1000000, 'unixepoch') || printf('.%06d+00:00', c.ts % 1000000)
+        ELSE c.ts END AS created_at,
+    '{{"source":"' || CASE c.source {" ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(SOURCES))} END
+        || '","step":' || c.step ||
+        CASE WHEN typeof(c.metadata) = 'blob' OR coalesce(c.metadata, r.metadata) IN ('', '{{}}') THEN '}}'
+        ELSE ',' || substr(coalesce(c.metadata, r.metadata), 2) END AS metadata
+FROM checkpoint_rows c
+JOIN threads t ON t.key = c.thread_id
+JOIN namespaces n ON n.thread_id = c.thread_id AND n.number = c.checkpoint_ns
+LEFT JOIN runs r ON r.thread_id = c.thread_id AND r.number = c.run""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1,)
+"""`MIGRATIONS[k]` are the statements that lead from version k to k + 1; see sql/migrate.py."""
