@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from stepwell.cli.text import one_line
-from stepwell.errors import BranchNotFoundError, CheckpointNotFoundError, ThreadNotFoundError
+from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -109,9 +109,6 @@ def _place(saver: ThreadSaver, wish: Wish) -> Place:
 
 
 def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
-    names = [head.name for head in saver.branches(thread_id)]
-    if branch is not None and branch not in names:
-        raise BranchNotFoundError(f"thread {thread_id!r} has no branch {branch!r}. It has: {', '.join(names)}.")
     try:
         title = load_checkpoint(saver, thread_id, branch=branch).metadata.get(TITLE, "")
     except CheckpointNotFoundError:  # registered, and nothing said in it yet

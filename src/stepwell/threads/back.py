@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepwell.errors import CheckpointNotFoundError
-from stepwell.saves import At
-from stepwell.threads.chain import ThreadSaver, checkpoint_of, read_chain
+from stepwell.saves import At, Loaded
+from stepwell.threads.chain import ThreadSaver, checkpoint_of, head_of, read_chain
 from stepwell.types import START
 
 
 def turns_back(saver: ThreadSaver, thread_id: str, turns: int, *, branch: str | None = None) -> str:
     """The checkpoint before the last `turns` inputs of a branch were taken in."""
     passed = 0
-    for loaded in read_chain(saver, At(thread_id, "", None, branch), lineage=True):
+    for loaded in _line(saver, thread_id, branch):
         if passed == turns:
             return checkpoint_of(loaded)
         passed += loaded.source == "input"
@@ -28,7 +29,7 @@ def turns_back(saver: ThreadSaver, thread_id: str, turns: int, *, branch: str | 
 def steps_back(saver: ThreadSaver, thread_id: str, steps: int, *, branch: str | None = None) -> str:
     """The checkpoint `steps` supersteps before the head of a branch."""
     passed = -1
-    for passed, loaded in enumerate(read_chain(saver, At(thread_id, "", None, branch), lineage=True)):
+    for passed, loaded in enumerate(_line(saver, thread_id, branch)):
         if passed == steps:
             return checkpoint_of(loaded)
     raise CheckpointNotFoundError(
@@ -47,7 +48,7 @@ class OpenTurn:
 def open_turn(saver: ThreadSaver, thread_id: str, *, branch: str | None = None) -> OpenTurn | None:
     """What the branch's unfinished turn began from; None when nothing is due at its head."""
     has_work = False
-    for index, loaded in enumerate(read_chain(saver, At(thread_id, "", None, branch), lineage=True)):
+    for index, loaded in enumerate(_line(saver, thread_id, branch)):
         if index == 0 and not loaded.next:
             return None
         records = loaded.pending if index == 0 else loaded.done
@@ -55,6 +56,13 @@ def open_turn(saver: ThreadSaver, thread_id: str, *, branch: str | None = None) 
         if loaded.source == "input":
             return OpenTurn(loaded.parent, has_work)
     return None
+
+
+def _line(saver: ThreadSaver, thread_id: str, branch: str | None) -> Iterator[Loaded]:
+    """The checkpoints that lead to the head of a branch, the head first."""
+    if branch is not None:
+        head_of(saver, thread_id, branch)
+    return read_chain(saver, At(thread_id, "", None, branch), lineage=True)
 
 
 def _count(number: int, thing: str) -> str:

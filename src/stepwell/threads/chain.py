@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
+from stepwell.errors import BranchNotFoundError
 from stepwell.saves import At, Loaded, Op, Page
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
 
@@ -71,6 +72,16 @@ def checkpoint_of(loaded: Loaded) -> str:
     """The id of a checkpoint that a saver handed out."""
     assert loaded.at.checkpoint is not None, "a loaded checkpoint names itself"
     return loaded.at.checkpoint
+
+
+def head_of(saver: ThreadSaver, thread_id: str, branch: str | None = None) -> str:
+    """The id of the checkpoint at the head of a branch (none given: main). BranchNotFoundError names those there are."""
+    heads = {head.name: head.checkpoint_id for head in saver.branches(thread_id)}
+    name = branch or MAIN
+    if name not in heads:
+        names = ", ".join(heads) or "none"
+        raise BranchNotFoundError(f"thread {thread_id!r} has no branch {name!r}. It has: {names}.")
+    return heads[name]
 
 
 def config_of(thread_id: str, checkpoint_id: str | None = None, branch: str | None = None) -> dict[str, Any]:

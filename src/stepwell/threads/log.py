@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepwell.errors import BranchNotFoundError
-from stepwell.threads.chain import MAIN, ThreadSaver
+from stepwell.threads.chain import MAIN, ThreadSaver, head_of
 from stepwell.threads.lanes import draw
 from stepwell.threads.turns import Entry, Turn, fold, read_entries
 from stepwell.types import BranchInfo
@@ -49,10 +48,9 @@ def read_log(
     branch: only the line of this one; leaves: also the ends that forks left behind; steps: one checkpoint a line;
     texts: with what was said, which decodes the messages (but no state).
     """
+    if branch is not None:
+        head_of(saver, thread_id, branch)
     heads = saver.branches(thread_id)
-    if branch is not None and all(head.name != branch for head in heads):
-        names = ", ".join(head.name for head in heads)
-        raise BranchNotFoundError(f"thread {thread_id!r} has no branch {branch!r}. It has: {names or 'none'}.")
     shown = [head for head in heads if _is_shown(head, branch, leaves)]
     entries = read_entries(saver, thread_id, texts=texts)
     entries = _reached(entries, shown) if branch is not None or not leaves else entries

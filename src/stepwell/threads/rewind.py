@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stepwell.errors import BranchNotFoundError
-from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of, config_of
+from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of, config_of, head_of
 from stepwell.threads.show import load_checkpoint
 
 
@@ -24,10 +23,7 @@ def rewind_thread(saver: ThreadSaver, thread_id: str, checkpoint_id: str, *, bra
 
     What was said after it stays readable and can be returned to. Raises ThreadBusyError while somebody runs the thread.
     """
-    name = branch or MAIN
-    heads = {head.name: head.checkpoint_id for head in saver.branches(thread_id)}
-    if name not in heads:
-        raise BranchNotFoundError(f"thread {thread_id!r} has no branch {name!r}. It has: {', '.join(heads) or 'none'}.")
+    before = head_of(saver, thread_id, branch)
     target = checkpoint_of(load_checkpoint(saver, thread_id, checkpoint_id))
     saver.set_head(config_of(thread_id, branch=branch), target)
-    return Rewound(thread_id, name, heads[name], target)
+    return Rewound(thread_id, branch or MAIN, before, target)

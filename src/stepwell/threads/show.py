@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stepwell.errors import CheckpointNotFoundError
 from stepwell.saves import At, Loaded, TaskRecord
-from stepwell.threads.chain import ThreadSaver, checkpoint_of, config_of
+from stepwell.threads.chain import ThreadSaver, checkpoint_of, config_of, head_of
 from stepwell.threads.transcript import Said, transcript
 from stepwell.threads.turns import MESSAGES
 from stepwell.types import ROUTE, Interrupt, Provenance, TagInfo
@@ -86,7 +86,9 @@ def show_checkpoint(
 def load_checkpoint(
     saver: ThreadSaver, thread_id: str, checkpoint_id: str | None = None, *, branch: str | None = None
 ) -> Loaded:
-    """A checkpoint as the saver has it; CheckpointNotFoundError when there is none."""
+    """A checkpoint as the saver has it; CheckpointNotFoundError or BranchNotFoundError when there is none."""
+    if branch is not None and checkpoint_id is None:
+        checkpoint_id = head_of(saver, thread_id, branch)
     loaded = saver.perform(saver.load(At(thread_id, "", checkpoint_id, branch)))
     if loaded is None or loaded.at.checkpoint is None:
         raise CheckpointNotFoundError(
