@@ -36,8 +36,10 @@ class Box:
 class LoopDriver:
     """Answers the effects of one run. `live`: chunks must reach the consumer while a task runs."""
 
-    def __init__(self, run: Run, cache: Any = None, live: bool = False, bind: bool = True) -> None:
-        """`bind`: the run's own driver; a call beside the run is driven without."""
+    def __init__(
+        self, run: Run, cache: Any = None, live: bool = False, bind: bool = True, bind_post: bool | None = None
+    ) -> None:
+        """`bind` and `bind_post` as in ThreadDriver."""
         self.run = run
         self.chain: Any = run.chain
         self.cache = cache
@@ -53,7 +55,7 @@ class LoopDriver:
         if bind:
             run.clock = time.monotonic
             run.spawn = self.spawn
-            if run.parent is None:
+            if run.parent is None if bind_post is None else bind_post:
                 run.post = self.post
 
     # The run.
@@ -96,6 +98,12 @@ class LoopDriver:
                     effect = core.send(answer)
         except StopIteration as stop:
             return stop.value
+
+    def pass_up(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+        """Hands a chunk to the run around this one."""
+        above = self.run.parent
+        if above is not None:
+            above.run.post(Emitted(ns, mode, payload))
 
     async def _answer(self, effect: Any) -> Any:
         kind = type(effect)

@@ -27,8 +27,13 @@ Chunk = tuple[tuple[str, ...], str, Any]
 class ThreadDriver:
     """Answers the effects of one run. `live`: chunks must reach the consumer while a task runs."""
 
-    def __init__(self, run: Run, cache: Any = None, live: bool = False, bind: bool = True) -> None:
-        """`bind`: the run's own driver; a call beside the run is driven without."""
+    def __init__(
+        self, run: Run, cache: Any = None, live: bool = False, bind: bool = True, bind_post: bool | None = None
+    ) -> None:
+        """`bind`: the run's own driver; a call beside the run is driven without.
+
+        `bind_post`: chunks from inside tasks come here first (default: for a run that is not inside another).
+        """
         self.run = run
         self.chain: Any = run.chain
         self.cache = cache
@@ -40,7 +45,7 @@ class ThreadDriver:
         if bind:
             run.clock = time.monotonic
             run.spawn = self.spawn
-            if run.parent is None:
+            if run.parent is None if bind_post is None else bind_post:
                 run.post = self.arrived.put
         self.answers: dict[type, Callable[[Any], Any]] = {
             fx.Load: lambda e: self.chain.perform(self.chain.load(e.at, lease=e.lease)),
@@ -97,6 +102,12 @@ class ThreadDriver:
                     post(Emitted(ns, mode, payload))
         except StopIteration as stop:
             return stop.value
+
+    def pass_up(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
+        """Hands a chunk to the run around this one."""
+        above = self.run.parent
+        if above is not None:
+            above.run.post(Emitted(ns, mode, payload))
 
     # Tasks.
 

@@ -149,17 +149,20 @@ def _carry_on(run: Run) -> Steps[None]:
         )
     due = waiting_tasks(run)
     run.resuming = run.passing = True
-    if loaded.leaf or not due or run.parent is not None:
+    if run.grafted:
+        yield from _fork(run, due, None)
+    elif run.parent is not None and not loaded.leaf and run.starts:
+        yield from _fork(run, due, run.checkpoint_id)
+    elif loaded.leaf or not due or run.parent is not None:
         run.records = {record.task: record for record in loaded.pending}
         _answer_from_above(run)
     else:
-        yield from _fork(run, due)
+        yield from _fork(run, due, run.checkpoint_id)
     yield from show_values(run)
 
 
-def _fork(run: Run, due: Sequence[Task]) -> Steps[None]:
+def _fork(run: Run, due: Sequence[Task], parent: str | None) -> Steps[None]:
     names = tuple(task.name for task in due)
-    parent = run.checkpoint_id
     yield from commit_step(run, "fork", Moves(), (), names=names, parent=parent)
     if run.modes:
         yield from show_checkpoint(run, "fork", parent, due)
@@ -216,7 +219,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     taken = match_answers(command.resume, asked, ())
     finished = [record for record in loaded.done if not record.interrupts and record.finished]
     stood = standing(due)
-    yield from _fork(run, due)
+    yield from _fork(run, due, run.checkpoint_id)
     run.records = carried(run, stood, [*finished, *asked], taken)
     yield from save_records(run, run.records.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from stepwell.engine.task import Task
 from stepwell.errors import CheckpointNotFoundError, PlanChangedError
 from stepwell.ids import IdClock
 from stepwell.saves import At, LeaseWish, Loaded
-from stepwell.types import ROUTE, TASKS
+from stepwell.types import NS_END, NS_SEP, ROUTE, TASKS
 
 EMPTY_STEP = -2
 
@@ -69,6 +70,9 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     assert parent is not None
     above = parent.run
     run.fence = above.fence
+    names = node_names(run.ns)
+    if names in above.starts:
+        return (yield from _load_start(run, above.starts[names]))
     loaded = yield Load(at)
     if loaded is None or loaded.step == EMPTY_STEP or at.checkpoint is not None:
         return loaded
@@ -81,6 +85,24 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     if reached is None:
         return None if above.loaded is not None and not above.loaded.leaf else loaded
     return (yield Load(At(at.thread, at.ns, reached, at.branch)))
+
+
+def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
+    """The checkpoint of a graph inside that the caller addressed; from another namespace, it is grafted into this."""
+    ns, checkpoint = start
+    assert run.at is not None
+    run.resuming = True
+    run.grafted = ns != run.ns
+    loaded = yield Load(At(run.at.thread, ns, checkpoint, run.at.branch))
+    if loaded is None or not run.grafted:
+        return loaded
+    there = yield Load(run.at)
+    return dataclasses.replace(loaded, head=there.head if there is not None else None, pending=(), leaf=False)
+
+
+def node_names(ns: str) -> str:
+    """A namespace without task ids: which nodes lead to the graph."""
+    return NS_SEP.join(part.partition(NS_END)[0] for part in ns.split(NS_SEP))
 
 
 def _is_of_this_step(run: Run, loaded: Loaded) -> bool:
@@ -111,8 +133,7 @@ def adopt(run: Run, loaded: Loaded) -> None:
         run.plan.aliases.get(node, node): {names.get(name, name): version for name, version in seen.items()}
         for node, seen in loaded.seen.items()
     }
-    if run.bump is None:
-        _count_versions(run)
+    _count_versions(run)
 
 
 def _adopt_cells(run: Run, values: Mapping[str, Any]) -> None:

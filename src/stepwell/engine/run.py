@@ -48,9 +48,11 @@ class Run:
     interrupt_before: Sequence[str] | str = ()
     interrupt_after: Sequence[str] | str = ()
     max_concurrency: int | None = None
+    output_keys: Any = None  # instead of the plan's, for what a run returns and `values` shows
+    starts: Mapping[str, tuple[str, str]] = {}  # names of a graph inside → (namespace, checkpoint) it starts from
+    grafted: bool = False  # it starts from a checkpoint of another namespace
     entropy: int = 0
     debug: bool = False
-    bump: Callable[[Any], Any] | None = None  # versions of a saver that is not ours
 
     # Hooks of the face and the driver.
     post: Callable[[Emitted], None] = staticmethod(_nobody)
@@ -62,6 +64,7 @@ class Run:
     around: Callable[..., Any] | None = None
     aaround: Callable[..., Any] | None = None
     cache_key: Callable[[Task], Any]
+    ears: Any = None  # who is told that the run began and ended
 
     # Moving.
     fence: Fence | None = None
@@ -95,6 +98,7 @@ class Run:
         self.parked: dict[str, TaskRecord] = {}  # nodes whose open question waits while the run goes on
         self.records: dict[str, TaskRecord] = {}  # stored tasks of the step that is next
         self.called: dict[str, TaskRecord] = {}  # finished @task calls, by path
+        self.own_memories: dict[str, str] = {}  # namespace of a graph with its own memory → the task that uses it
         self.answered: set[str] = set()  # tasks that this run brought answers for
         self.open_records: list[TaskRecord] = []  # what durability="exit" owes of tasks that are still open
         self.children: dict[str, str] = {}
@@ -104,11 +108,8 @@ class Run:
     def next_version(self) -> Any:
         """The version of everything that moves in the step at hand."""
         if self._version is None:
-            if self.bump is None:
-                self.counter += 1
-                self._version = self.counter << 20 | self.low
-            else:
-                self._version = self.bump(max(self.versions.values(), default=None))
+            self.counter += 1
+            self._version = self.counter << 20 | self.low
         return self._version
 
     def end_step(self) -> None:
@@ -226,7 +227,7 @@ class Run:
 
     def output(self) -> Any:
         """What the run returns: the output keys as they stand."""
-        wanted = self.plan.output
+        wanted = self.plan.output if self.output_keys is None else self.output_keys
         values = self.all_values()
         if isinstance(wanted, str):
             return self._one(wanted, values)
@@ -234,7 +235,7 @@ class Run:
 
     def shown(self) -> Any:
         """What `values` events show: all state keys in the order of the schema."""
-        wanted = self.plan.stream
+        wanted = self.plan.stream if self.output_keys is None else self.output_keys
         values = self.all_values()
         if isinstance(wanted, str):
             return self._one(wanted, values)

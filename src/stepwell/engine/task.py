@@ -33,7 +33,8 @@ class Task:
     cancelled = False
     shown = False  # its end was told to whoever streams
     paused = False  # it, or a graph inside it, waits for a person
-    calls = 0  # how many @task calls and graphs its body has made so far
+    calls = 0  # how many @task calls its body has made so far
+    graphs = 0  # how many graphs its body has run so far
     origin: Task | None = None  # the task this one stands in for (error handlers) or was called from (@task)
     record: TaskRecord | None = None  # what was stored of it before
     fault: Any = None  # NodeError for an error handler
@@ -142,7 +143,7 @@ class Task:
         self.attempt += 1
         self.error = None
         self.writes = []
-        self.calls = 0
+        self.calls = self.graphs = 0
         self.cancelled = self.paused = False
         self._slots = None
         if self._questions is not None:

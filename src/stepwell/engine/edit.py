@@ -1,0 +1,217 @@
+"""Changing a thread by hand: an update is a checkpoint made in the name of a node that does not run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from stepwell.copies import copied
+from stepwell.engine.apply import Moves, apply_writes, close_channels, discard
+from stepwell.engine.due import due_tasks
+from stepwell.engine.effects import Next, Release
+from stepwell.engine.entering import carried, input_task, standing
+from stepwell.engine.interrupts import open_questions
+from stepwell.engine.opening import EMPTY_STEP, open_run
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
+from stepwell.engine.task import PULL, Task, by_path
+from stepwell.errors import InvalidUpdateError
+from stepwell.saves import TaskRecord
+from stepwell.types import COPY, END, INPUT, StateUpdate
+
+ALONE = (INPUT, END, COPY)
+
+
+def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Steps[str]:
+    """One checkpoint per inner list, each on the one before; answers the id of the last. Takes the thread meanwhile.
+
+    Raises InvalidUpdateError when an update names no node, or it is not clear in whose name it is made.
+    """
+    try:
+        yield from open_run(run)
+        for updates in supersteps:
+            yield from _superstep(run, updates)
+    finally:
+        if run.fence is not None and run.parent is None:
+            fence, run.fence = run.fence, None
+            yield Release(fence)
+    return run.checkpoint_id
+
+
+def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
+    if not updates:
+        raise InvalidUpdateError("a superstep of bulk_update_state has no updates; give each at least one StateUpdate.")
+    special = [update for update in updates if update.as_node in ALONE]
+    if special and len(updates) > 1:
+        raise InvalidUpdateError(
+            f"an update as {special[0].as_node!r} stands alone in its superstep; {len(updates)} were given together."
+        )
+    if len(updates) > 1 and any(update.as_node is None for update in updates):
+        raise InvalidUpdateError("several updates in one superstep: say as_node for each of them.")
+    only = updates[0]
+    if only.as_node == INPUT:
+        yield from _as_input(run, only.values)
+    elif only.as_node == END:
+        yield from _as_end(run, only.values)
+    elif only.as_node == COPY:
+        yield from _as_copy(run, only.values)
+    else:
+        yield from _as_nodes(run, updates, "update", _parent_of(run))
+
+
+def _parent_of(run: Run) -> str | None:
+    return run.checkpoint_id if run.loaded is not None and run.loaded.step != EMPTY_STEP else None
+
+
+def _stored(run: Run) -> list[TaskRecord]:
+    """Records of the tasks due where the run stands."""
+    if run.records:
+        return list(run.records.values())
+    at = run.loaded.at.checkpoint if run.loaded is not None else None
+    return list(run.loaded.pending) if run.loaded is not None and run.checkpoint_id == at else []
+
+
+# In the name of nodes.
+
+
+def _as_nodes(run: Run, updates: Sequence[StateUpdate], source: Source, parent: str | None) -> Steps[None]:
+    due = due_tasks(run)
+    stood = standing(due)
+    by_name = {task.name: task for task in due if task.path[0] == PULL}
+    tasks = [_task_for(run, update, by_name, due) for update in updates]
+    answered = {task.id for task in tasks}
+    kept = _kept(_stored(run), answered)
+    for task, update in zip(tasks, updates, strict=True):
+        task.writes = yield from _writes_of(run, task, update.values)
+        task.done = True
+    records = step_records(tasks)
+    moves = Moves()
+    staying = {task.id for task in due} if kept else set()
+    discard(run, [task for task in due if task.id not in staying or task.id in answered], moves)
+    for task in tasks:
+        task.triggers = ()  # an update in a node's name does not count as the node having run
+    moves.then(apply_writes(run, sorted(tasks, key=by_path)))
+    following = due_tasks(run)
+    if not following and run.layout.finishes and close_channels(run, moves):
+        following = due_tasks(run)
+    names = tuple(task.name for task in following)
+    yield from commit_step(run, source, moves, records, names=names, parent=parent)
+    run.records = carried(run, stood, kept, {})
+    if run.records:
+        yield from save_records(run, run.records.values())
+
+
+def _task_for(run: Run, update: StateUpdate, due: dict[str, Task], all_due: Sequence[Task]) -> Task:
+    name = update.as_node or _last_node(run)
+    node = run.plan.nodes.get(name)
+    if node is None:
+        raise InvalidUpdateError(
+            f"as_node={name!r} is no node of graph {run.plan.name!r}. Its nodes are {', '.join(sorted(run.plan.nodes))}."
+        )
+    standing_in = due.get(name)
+    task = Task(run, node, (PULL, name), node.triggers)
+    if update.task_id is not None:
+        found = [one for one in all_due if one.id == update.task_id]
+        task._id = found[0].id if found else update.task_id
+    elif standing_in is not None:
+        task._id = standing_in.id
+    return task
+
+
+def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]]:
+    """What the node would write had it returned `values`; its routes are user code, so a driver runs them."""
+    node = task.node
+    if node.writes_of is None:
+        raise InvalidUpdateError(f"node {task.name!r} of graph {run.plan.name!r} writes nothing that could be updated.")
+    task.node = dataclasses.replace(node, run=_given(node.writes_of, values), arun=_agiven(node.awrites_of, values))
+    yield Next((task,))
+    task.node = node
+    if task.error is not None:
+        raise task.error
+    writes = [(name, copied(value)) for name, value in task.writes]
+    if run.plan.validate is not None:
+        run.plan.validate(writes)
+    return writes
+
+
+def _given(writes_of: Any, values: Any) -> Any:
+    return lambda _input, task: writes_of(copied(values), task)
+
+
+def _agiven(awrites_of: Any, values: Any) -> Any:
+    return None if awrites_of is None else lambda _input, task: awrites_of(copied(values), task)
+
+
+def _kept(records: Sequence[TaskRecord], answered: set[str]) -> list[TaskRecord]:
+    """Questions and finished work of the open step that stay, unless the update answers for their node.
+
+    A step in which nothing was asked is left behind by an update, as before.
+    """
+    rest = [record for record in records if record.task not in answered]
+    return rest if any(open_questions(record) for record in rest) else []
+
+
+def _last_node(run: Run) -> str:
+    """In whose name an update is made that does not say: the node that ran last."""
+    names = [name for name in run.plan.nodes if not run.plan.nodes[name].hidden]
+    if len(names) == 1:
+        return names[0]
+    ran = {name: max(seen.values()) for name, seen in run.seen.items() if seen and name in run.plan.nodes}
+    entry = run.plan.entry
+    if set(ran) - {entry}:
+        ran.pop(entry or "", None)
+    if not ran:
+        if entry is None:
+            raise InvalidUpdateError(f"no node of graph {run.plan.name!r} ran yet: say as_node.")
+        return entry
+    latest = max(ran.values())
+    found = sorted(name for name, version in ran.items() if version == latest)
+    if len(found) > 1:
+        raise InvalidUpdateError(
+            f"Ambiguous update: {', '.join(found)} ran last, in the same step. Say as_node, one of these."
+        )
+    return found[0]
+
+
+# In other names.
+
+
+def _as_input(run: Run, values: Any) -> Steps[None]:
+    moves = Moves()
+    discard(run, due_tasks(run), moves)
+    moves.then(apply_writes(run, [input_task(run, [(name, copied(v)) for name, v in run.plan.enter(values)])]))
+    names = tuple(task.name for task in due_tasks(run))
+    yield from commit_step(run, "input", moves, (), names=names, parent=_parent_of(run))
+
+
+def _as_end(run: Run, values: Any) -> Steps[None]:
+    """Ends the open step: what finished stays, the rest is not due any more."""
+    if values is not None:
+        raise InvalidUpdateError("an update as END takes no values: it only ends what is due. Pass None.")
+    due = due_tasks(run)
+    records = {record.task: record for record in _stored(run)}
+    finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
+    for task in finished:
+        task.record = records[task.id]
+        task.writes, task.done = list(task.record.writes), True
+    kept = step_records(finished)
+    moves = apply_writes(run, sorted(finished, key=by_path))
+    discard(run, [task for task in due if not task.done], moves)
+    discard(run, due_tasks(run), moves)
+    yield from commit_step(run, "update", moves, kept, names=(), parent=_parent_of(run))
+
+
+def _as_copy(run: Run, values: Any) -> Steps[None]:
+    """Clones the checkpoint beside it, under the same parent; a list of updates is applied to the clone at once."""
+    loaded = run.loaded
+    if loaded is None or loaded.step == EMPTY_STEP:
+        raise InvalidUpdateError(f"thread {run.thread_id!r} has no checkpoint to copy.")
+    run.step = loaded.step
+    if values:
+        updates = [update if isinstance(update, StateUpdate) else StateUpdate(*update) for update in values]
+        yield from _as_nodes(run, updates, "fork", loaded.parent)
+        return
+    names = tuple(task.name for task in due_tasks(run))
+    yield from commit_step(run, "fork", Moves(), (), names=names, parent=loaded.parent)
+    run.loaded = dataclasses.replace(loaded, pending=())

@@ -1,0 +1,5 @@
+"""Graphs that run."""
+
+from stepwell.pregel.pregel import Pregel
+
+__all__ = ["Pregel"]

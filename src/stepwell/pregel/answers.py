@@ -1,0 +1,49 @@
+"""Answers of people: whether one fits the schema its question asked for; and what tells two questions apart."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from stepwell.errors import InvalidResumeError, SerializationError
+from stepwell.serde.codec import Codec
+from stepwell.types import Interrupt
+
+_codec: list[Codec] = []
+
+
+def digest(value: Any) -> str:
+    """A short text that equal values share, of the value's stored form where it has one."""
+    if not _codec:
+        _codec.append(Codec())
+    try:
+        form = _codec[0].encode(value)
+    except SerializationError:
+        form = repr(value).encode("utf-8", "surrogatepass")
+    return blake2b(form, digest_size=8).hexdigest()
+
+
+def describe(schema: Any) -> Any:
+    """A response schema as it is shown and stored: a JSON schema; None for none."""
+    if schema is None or isinstance(schema, dict):
+        return schema
+    return _adapter(schema).json_schema()
+
+
+def check_answer(schema: Any, answer: Any, question: Interrupt) -> Any:
+    """The answer as the schema reads it. InvalidResumeError when it does not fit; the question then stays open."""
+    if schema is None or isinstance(schema, dict):
+        return answer
+    try:
+        return _adapter(schema).validate_python(answer)
+    except ValueError as error:
+        raise InvalidResumeError(
+            f"the answer {answer!r} does not fit what question {question.id} asked for: {error}. "
+            "The question is still open: answer again with Command(resume=...)."
+        ) from error
+
+
+def _adapter(schema: Any) -> Any:
+    from pydantic import TypeAdapter  # only graphs that ask for typed answers need it
+
+    return TypeAdapter(schema)

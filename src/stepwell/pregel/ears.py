@@ -1,0 +1,48 @@
+"""Who listens to a run from outside its graph: LangChain callbacks, tracers, token streams. Nobody, as a rule."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from stepwell.config import offer, withdraw
+from stepwell.engine.run import Run
+from stepwell.plan.plan import Writes
+
+TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING")
+
+
+def attach_ears(run: Run, modes: frozenset[str]) -> None:
+    """Lets those who listen hear of this run's tasks. Without any, and without LangChain loaded, tasks run bare."""
+    if run.config.get("callbacks") is not None or "messages" in modes or _is_traced():
+        from stepwell.pregel.callbacks import listening  # brings in LangChain, which only these need
+
+        run.ears = listening(run, modes)
+    if run.ears is not None:
+        run.around, run.aaround = run.ears.around, run.ears.aaround
+    elif "langchain_core.runnables.config" in sys.modules:
+        run.around, run.aaround = _offering, _aoffering
+
+
+def _is_traced() -> bool:
+    environ = os.environ
+    return any(environ.get(name, "").lower() == "true" for name in TRACING)
+
+
+def _offering(task: Any, body: Callable[[], Writes]) -> Writes:
+    """Runs a body so that LangChain runnables in it find the node's config."""
+    token = offer(task)
+    try:
+        return body()
+    finally:
+        withdraw(token)
+
+
+async def _aoffering(task: Any, body: Callable[[], Awaitable[Writes]]) -> Writes:
+    token = offer(task)
+    try:
+        return await body()
+    finally:
+        withdraw(token)

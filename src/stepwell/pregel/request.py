@@ -1,0 +1,230 @@
+"""One call of a graph → the Run that the engine carries out: whose thread, which saver, who listens."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepwell.checkpoint.base.config import at_of
+from stepwell.config import parent_of, run_config, stored_metadata
+from stepwell.constants import CONF
+from stepwell.engine.opening import node_names
+from stepwell.engine.run import Run
+from stepwell.engine.snapshot import stream_ns
+from stepwell.errors import GraphError, InvalidUpdateError, NoSaverError
+from stepwell.ids import IdClock
+from stepwell.plan.schema import context_of
+from stepwell.pregel.answers import check_answer, describe, digest
+from stepwell.pregel.ears import attach_ears
+from stepwell.saves import At
+from stepwell.types import NS_END, NS_SEP
+
+if TYPE_CHECKING:
+    from stepwell.engine.task import Task
+    from stepwell.pregel.pregel import Pregel
+
+FROM_WITHIN = frozenset(("custom", "messages", "tools"))
+"""Stream modes whose chunks come from inside a task."""
+OPTIONS = frozenset(
+    "context print_mode output_keys interrupt_before interrupt_after durability control debug input".split()
+)
+DURABILITIES = ("sync", "async", "exit")
+
+
+def make_run(
+    graph: Pregel,
+    config: Mapping[str, Any] | None,
+    *,
+    modes: frozenset[str] = frozenset(),
+    subgraphs: bool = False,
+    options: Mapping[str, Any],
+) -> Run:
+    """The run that a call asks for. `options`: the keyword arguments of the call, None where not given.
+
+    Raises ThreadIdError, NoSaverError or GraphError before anything is touched.
+    """
+    unknown = options.keys() - OPTIONS
+    if unknown:
+        raise TypeError(f"a run takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(OPTIONS))}")
+    parent = parent_of(config)
+    full = run_config(graph.config, config)
+    run = Run(graph.plan, graph.layout, full)
+    run.entropy = int.from_bytes(os.urandom(8)) >> 2
+    run.run_id = _run_id(full) or IdClock(None, run.entropy).next(time.time_ns())
+    run.limit = full["recursion_limit"]
+    run.max_concurrency = full.get("max_concurrency")
+    run.digest, run.describe, run.check_answer = digest, describe, check_answer
+    run.debug = graph.debug
+    _take_options(run, graph, options)
+    if parent is None:
+        _stand_alone(run, graph, full)
+    else:
+        _stand_inside(run, graph, full, parent)
+    _listen(run, modes, subgraphs)
+    run.metadata = stored_metadata(full, _option(graph, full, "stored_configurable", ()))
+    return run
+
+
+def _run_id(full: Mapping[str, Any]) -> str | None:
+    for place in (full, full["metadata"], full[CONF]):
+        if place.get("run_id") is not None:
+            return str(place["run_id"])
+    return None
+
+
+def _option(graph: Pregel, full: Mapping[str, Any], name: str, default: Any) -> Any:
+    given = full.get(name)
+    if given is None:
+        given = getattr(graph.options, name)
+    return default if given is None else given
+
+
+def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
+    full, plan = run.config, graph.plan
+    run.output_keys = options.get("output_keys")
+    before, after = options.get("interrupt_before"), options.get("interrupt_after")
+    run.interrupt_before = plan.interrupt_before if before is None else _names(before)
+    run.interrupt_after = plan.interrupt_after if after is None else _names(after)
+    run.control = options.get("control")
+    run.context = context_of(graph.context_schema, options.get("context"))
+    run.store = graph.store
+    run.cache = graph.cache
+    run.on_interrupted = _option(graph, full, "on_interrupted", "raise")
+    if run.on_interrupted not in ("raise", "drop", "keep"):
+        raise GraphError(f'on_interrupted is {run.on_interrupted!r}; it is "raise", "drop" or "keep".')
+    wait = _option(graph, full, "busy_timeout", 60.0)
+    run.busy_wait = 0.0 if _option(graph, full, "on_busy", "wait") == "reject" else float(wait)
+    durability = options.get("durability")
+    if durability is not None and durability not in DURABILITIES:
+        raise GraphError(f'durability is {durability!r}; it is "sync", "async" or "exit".')
+    run.durability = durability or "sync"
+
+
+def _names(given: Sequence[str] | str) -> Sequence[str] | str:
+    return given if given == "*" or not isinstance(given, str) else (given,)
+
+
+# A run of its own.
+
+
+def _stand_alone(run: Run, graph: Pregel, full: Mapping[str, Any]) -> None:
+    saver = graph.checkpointer
+    if saver is True:
+        raise GraphError(
+            f"graph {run.plan.name!r} was compiled with checkpointer=True, which means its own memory inside another "
+            "graph, and it was called by itself. Compile it with a saver, for example InMemorySaver()."
+        )
+    if saver is None or saver is False:
+        if full[CONF].get("thread_id") is not None and saver is None:
+            _warn_of_no_saver(graph)
+        return
+    from stepwell.checkpoint.base.chain_of import chain_of
+
+    run.chain = chain_of(saver)
+    run.at = _address(run, full)
+
+
+def _address(run: Run, full: Mapping[str, Any]) -> At:
+    """Where the run starts. A config of a graph inside addresses its parent, which starts that graph from there."""
+    at = at_of(full)
+    if not at.ns:
+        return at
+    above: Mapping[str, str] = full[CONF].get("checkpoint_map") or {}
+    if at.checkpoint is not None and above.get("") is not None:
+        run.starts = {node_names(at.ns): (at.ns, at.checkpoint)}
+        return At(at.thread, "", above[""], at.branch)
+    return At(at.thread, "", None if at.checkpoint is None else at.checkpoint, at.branch)
+
+
+def _warn_of_no_saver(graph: Pregel) -> None:
+    if graph.warned_of_no_saver:
+        return
+    graph.warned_of_no_saver = True
+    warnings.warn(
+        f"a thread_id was given, but graph {graph.name!r} was compiled without a checkpointer: nothing is remembered. "
+        "Compile with checkpointer=InMemorySaver(), or SqliteSaver('file.db') to survive a restart.",
+        stacklevel=6,
+    )
+
+
+def need_saver(graph: Pregel, what: str) -> Any:
+    """The chain of the graph's saver, or that of the run around the call; NoSaverError when there is none."""
+    saver = graph.checkpointer
+    if saver is None or isinstance(saver, bool):
+        around = parent_of(None)
+        if around is not None and around.run.chain is not None:
+            return around.run.chain
+        raise NoSaverError(
+            f"{what} needs a checkpointer, and graph {graph.name!r} was compiled without one (No checkpointer set). "
+            "Compile with checkpointer=InMemorySaver() or SqliteSaver('file.db')."
+        )
+    from stepwell.checkpoint.base.chain_of import chain_of
+
+    return chain_of(saver)
+
+
+# A run inside a task of another.
+
+
+def _stand_inside(run: Run, graph: Pregel, full: Mapping[str, Any], parent: Task) -> None:
+    above = parent.run
+    run.parent = parent
+    run.durability = above.durability
+    run.control = run.control or above.control
+    run.store = run.store if run.store is not None else above.store
+    run.cache = run.cache if run.cache is not None else above.cache
+    if run.context is None:
+        run.context = above.context
+    run.post = above.post
+    run.starts = above.starts
+    run.on_interrupted = "drop"
+    if graph.checkpointer is False or above.chain is None or above.at is None:
+        return
+    run.chain = above.chain
+    ns = _ns_inside(graph, parent)
+    run.at = At(above.at.thread, ns, None, above.at.branch)
+
+
+def _ns_inside(graph: Pregel, parent: Task) -> str:
+    number = parent.graphs
+    parent.graphs += 1
+    if graph.checkpointer is True:
+        names = NS_SEP.join(part.partition(NS_END)[0] for part in parent.ns.split(NS_SEP))
+        ns = names
+        if parent.path and parent.path[0] != "__pregel_pull":
+            _refuse_two(parent, ns)
+    else:
+        ns = parent.ns
+    return f"{ns}{NS_SEP}{number}" if number else ns
+
+
+def _refuse_two(parent: Task, ns: str) -> None:
+    """A graph with its own memory has one, so two Sends of a step cannot both go on with it."""
+    taken = parent.run.own_memories.setdefault(ns, parent.id)
+    if taken != parent.id:
+        raise InvalidUpdateError(
+            f"node {parent.name!r} runs twice in this step, and the graph in it has one memory of its own "
+            "(checkpointer=True): the two would mix. Compile it with checkpointer=None for a memory per call, "
+            "or call it from differently named nodes. [MULTIPLE_SUBGRAPHS]"
+        )
+
+
+# Who listens.
+
+
+def _listen(run: Run, modes: frozenset[str], subgraphs: bool) -> None:
+    parent = run.parent
+    if parent is None:
+        run.modes = modes
+        run.subgraphs = subgraphs
+        run.heard = frozenset(modes) if subgraphs else modes & FROM_WITHIN
+    else:
+        above = parent.run
+        run.subgraphs = above.subgraphs
+        run.modes = modes | (above.modes if above.subgraphs else frozenset())
+        run.heard = above.heard | (modes & FROM_WITHIN)
+        run.shown_ns = stream_ns(run.ns or parent.ns) if above.subgraphs else above.shown_ns
+    attach_ears(run, modes)

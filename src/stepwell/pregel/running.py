@@ -1,0 +1,191 @@
+"""Running a graph: invoke, stream, batch, and their async twins."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepwell.drivers.threads import ThreadDriver
+from stepwell.engine.loop import run_graph
+from stepwell.pregel.chunks import Shape, joined, shape_of
+from stepwell.pregel.request import FROM_WITHIN, make_run
+from stepwell.types import INTERRUPT, GraphOutput, Interrupt
+
+if TYPE_CHECKING:
+    from stepwell.engine.run import Run
+
+Config = Mapping[str, Any] | None
+
+
+class Running:
+    """The half of a compiled graph that runs it.
+
+    Keyword arguments of a call, all optional: context (what nodes find in runtime.context); stream_mode, one or a list;
+    print_mode (modes that are printed too); output_keys; interrupt_before, interrupt_after; durability ("sync",
+    "async", "exit"); control (RunControl); subgraphs; debug; version ("v1", "v2").
+    """
+
+    plan: Any
+    config: Any
+    debug: bool
+    cache: Any
+    stream_mode_default: Any
+
+    def invoke(
+        self, input: Any, config: Config = None, *, stream_mode: Any = "values", version: str = "v1", **options: Any
+    ) -> Any:
+        """Runs the graph to its end or to a pause and returns the output keys of the state.
+
+        With a checkpointer, `config["configurable"]["thread_id"]` says which conversation is carried on; only what is
+        new goes into `input`. None goes on where the thread stopped, Command(resume=…) answers a question. A pause
+        shows in the key "__interrupt__". Other stream modes than "values" return the list of their chunks.
+        """
+        if stream_mode != "values" or options.get("print_mode"):
+            chunks = list(self.stream(input, config, stream_mode=stream_mode, version=version, **options))
+            return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
+        run = self._run(config, frozenset(), False, options)
+        questions = ThreadDriver(run, run.cache).drive(self._core(run, input))
+        return self._result(run, questions, version)
+
+    async def ainvoke(
+        self, input: Any, config: Config = None, *, stream_mode: Any = "values", version: str = "v1", **options: Any
+    ) -> Any:
+        """`invoke` on the event loop."""
+        if stream_mode != "values" or options.get("print_mode"):
+            chunks = [c async for c in self.astream(input, config, stream_mode=stream_mode, version=version, **options)]
+            return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
+        from stepwell.drivers.loop import LoopDriver  # here a loop runs: asyncio is loaded, and 28 ms for others
+
+        run = self._run(config, frozenset(), False, options)
+        questions = await LoopDriver(run, run.cache).drive(self._core(run, input))
+        return self._result(run, questions, version)
+
+    def stream(
+        self,
+        input: Any,
+        config: Config = None,
+        *,
+        stream_mode: Any = None,
+        subgraphs: bool = False,
+        version: str = "v1",
+        **options: Any,
+    ) -> Iterator[Any]:
+        """Runs the graph and yields what happens, as it happens.
+
+        One mode gives its payloads; a list gives (mode, payload); `subgraphs=True` puts the namespace in front;
+        `version="v2"` gives dicts with type, ns and data. Breaking off stops the run after what is running, and what
+        was shown stays.
+        """
+        shape = self._shape(stream_mode, subgraphs, version, options)
+        run = self._run(config, shape.modes, subgraphs, options)
+        driver = ThreadDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
+        for ns, mode, payload in driver.flow(self._core(run, input)):
+            if run.parent is not None and mode in run.parent.run.heard:
+                driver.pass_up(ns, mode, payload)
+            if mode in shape.printed:
+                shape.print(ns, mode, payload)
+            if mode in shape.wanted:
+                yield shape.chunk(ns, mode, payload)
+
+    async def astream(
+        self,
+        input: Any,
+        config: Config = None,
+        *,
+        stream_mode: Any = None,
+        subgraphs: bool = False,
+        version: str = "v1",
+        **options: Any,
+    ) -> AsyncIterator[Any]:
+        """`stream` on the event loop."""
+        from stepwell.drivers.loop import Box, LoopDriver  # as in ainvoke
+
+        shape = self._shape(stream_mode, subgraphs, version, options)
+        run = self._run(config, shape.modes, subgraphs, options)
+        driver = LoopDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
+        flow = driver.flow(self._core(run, input), Box())
+        try:
+            async for ns, mode, payload in flow:
+                if run.parent is not None and mode in run.parent.run.heard:
+                    driver.pass_up(ns, mode, payload)
+                if mode in shape.printed:
+                    shape.print(ns, mode, payload)
+                if mode in shape.wanted:
+                    yield shape.chunk(ns, mode, payload)
+        finally:
+            await flow.aclose()
+
+    def batch(self, inputs: Sequence[Any], config: Any = None, *, return_exceptions: bool = False, **kw: Any) -> list[Any]:
+        """`invoke` for several inputs, in threads; `config` is one for all or one each. Results in order of inputs."""
+        from concurrent.futures import ThreadPoolExecutor  # a batch needs a pool, a single call does not load it
+
+        configs = _configs_for(inputs, config)
+
+        def one(given: Any, config: Any) -> Any:
+            try:
+                return self.invoke(given, config, **kw)
+            except Exception as error:
+                if return_exceptions:
+                    return error
+                raise
+
+        workers = (configs[0] or {}).get("max_concurrency") if configs else None
+        with ThreadPoolExecutor(max_workers=workers or min(32, len(inputs) or 1)) as pool:
+            return list(pool.map(one, inputs, configs))
+
+    async def abatch(
+        self, inputs: Sequence[Any], config: Any = None, *, return_exceptions: bool = False, **kw: Any
+    ) -> list[Any]:
+        """`batch` on the event loop."""
+        import asyncio  # as in ainvoke
+
+        configs = _configs_for(inputs, config)
+        limit = asyncio.Semaphore((configs[0] or {}).get("max_concurrency") or len(inputs) or 1 if configs else 1)
+
+        async def one(given: Any, config: Any) -> Any:
+            async with limit:
+                return await self.ainvoke(given, config, **kw)
+
+        calls = [one(given, config) for given, config in zip(inputs, configs, strict=True)]
+        return list(await asyncio.gather(*calls, return_exceptions=return_exceptions))
+
+    # How a call becomes a run.
+
+    def _run(self, config: Config, modes: frozenset[str], subgraphs: bool, options: Mapping[str, Any]) -> Run:
+        return make_run(self, config, modes=modes, subgraphs=subgraphs, options=options)  # type: ignore[arg-type]  # the half of a Pregel
+
+    def _core(self, run: Run, input: Any) -> Any:
+        core = run_graph(run, input)
+        return core if run.ears is None else run.ears.attend(run, input, core)
+
+    def _shape(self, mode: Any, subgraphs: bool, version: str, options: Mapping[str, Any] | None = None) -> Shape:
+        given = options or {}
+        printed = "values" if given.get("debug") or self.debug else given.get("print_mode") or ()
+        return shape_of(mode or self.stream_mode_default, subgraphs, version, printed, self.plan.shape)
+
+    def _result(self, run: Run, questions: tuple[Interrupt, ...] | None, version: str) -> Any:
+        output = run.output()
+        if version == "v2":
+            shaped = self.plan.shape(output) if self.plan.shape is not None else output
+            return GraphOutput(shaped, questions or ())
+        if questions:
+            base = output if isinstance(output, dict) else {}
+            return {**base, INTERRUPT: list(questions)}
+        return output
+
+
+def _is_live(run: Run, shape: Shape) -> bool:
+    return bool(shape.modes & FROM_WITHIN) or (bool(run.heard) and run.parent is None)
+
+
+def _wants_own_post(run: Run, shape: Shape) -> bool:
+    """A graph streamed from inside a node: its chunks come to the node first."""
+    return run.parent is None or bool(shape.modes & FROM_WITHIN)
+
+
+def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
+    if isinstance(config, Sequence):
+        if len(config) != len(inputs):
+            raise ValueError(f"batch was given {len(inputs)} inputs and {len(config)} configs; give one each or one for all")
+        return list(config)
+    return [config] * len(inputs)

@@ -1,0 +1,204 @@
+"""Looking at threads and changing them by hand: get_state, get_state_history, update_state, and their async twins."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+from stepwell.checkpoint.base.config import at_of, get_checkpoint_id
+from stepwell.drivers.threads import ThreadDriver
+from stepwell.engine.edit import update_thread
+from stepwell.engine.looking import Viewed, look, look_back
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps
+from stepwell.engine.snapshot import config_at
+from stepwell.errors import GraphError, InvalidUpdateError
+from stepwell.config import run_config
+from stepwell.ids import as_uuid_text
+from stepwell.pregel.request import make_run, need_saver
+from stepwell.saves import At
+from stepwell.types import StateSnapshot, StateUpdate
+
+PAGE = 50
+"""How many checkpoints one read of history brings."""
+
+Config = Mapping[str, Any]
+
+
+class Looking:
+    """The half of a compiled graph that looks at threads and edits them. Nothing here runs a node."""
+
+    config: Any
+
+    def get_state(self, config: Config, *, subgraphs: bool = False) -> StateSnapshot:
+        """The state of a thread: of its head, or of the checkpoint that `config` names.
+
+        Without a checkpoint id it is live: values include what tasks of an open step already wrote. With one it is the
+        record of that checkpoint. `subgraphs=True` puts the states of graphs inside due tasks into tasks[i].state.
+        A thread that does not exist has created_at and metadata None. Raises NoSaverError, ThreadIdError,
+        CheckpointNotFoundError.
+        """
+        run, core = self._look(config, subgraphs)
+        return ThreadDriver(run).drive(core)  # type: ignore[no-any-return]  # what look answers
+
+    async def aget_state(self, config: Config, *, subgraphs: bool = False) -> StateSnapshot:
+        """`get_state` on the event loop."""
+        run, core = self._look(config, subgraphs)
+        return await _drive_on_loop(run, core)  # type: ignore[no-any-return]  # what look answers
+
+    def get_state_history(
+        self,
+        config: Config,
+        *,
+        filter: Mapping[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+        lineage: bool = False,
+    ) -> Iterator[StateSnapshot]:
+        """The checkpoints of a thread, newest first; all branches, or with `lineage` the chain of the head (or of the
+        checkpoint that `config` names). `filter`: equality on metadata. `before`: a config, exclusive.
+        """
+        pages = self._pages(config, filter, before, limit, lineage)
+        for run, core in pages:
+            yield from pages.take(ThreadDriver(run).drive(core))
+
+    async def aget_state_history(
+        self,
+        config: Config,
+        *,
+        filter: Mapping[str, Any] | None = None,
+        before: Config | None = None,
+        limit: int | None = None,
+        lineage: bool = False,
+    ) -> AsyncIterator[StateSnapshot]:
+        """`get_state_history` on the event loop."""
+        pages = self._pages(config, filter, before, limit, lineage)
+        for run, core in pages:
+            for snapshot in pages.take(await _drive_on_loop(run, core)):
+                yield snapshot
+
+    def update_state(
+        self, config: Config, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> dict[str, Any]:
+        """Writes `values` as if node `as_node` had returned them, as a checkpoint of its own; returns its config.
+
+        Without `as_node`: the node that ran last. END with None ends what is due; "__input__" is like an input;
+        "__copy__" clones the checkpoint. Questions and finished work of an open step stay, unless as_node answers for
+        them. Raises InvalidUpdateError, NoSaverError, ThreadBusyError.
+        """
+        return self.bulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
+
+    async def aupdate_state(
+        self, config: Config, values: Any, as_node: str | None = None, task_id: str | None = None
+    ) -> dict[str, Any]:
+        """`update_state` on the event loop."""
+        return await self.abulk_update_state(config, [[StateUpdate(values, as_node, task_id)]])
+
+    def bulk_update_state(self, config: Config, supersteps: Sequence[Sequence[StateUpdate]]) -> dict[str, Any]:
+        """Several updates: one checkpoint per inner list, each on the one before; returns the last one's config."""
+        run, core = self._edit(config, supersteps)
+        return self._config_of(run, ThreadDriver(run).drive(core))
+
+    async def abulk_update_state(self, config: Config, supersteps: Sequence[Sequence[StateUpdate]]) -> dict[str, Any]:
+        """`bulk_update_state` on the event loop."""
+        run, core = self._edit(config, supersteps)
+        return self._config_of(run, await _drive_on_loop(run, core))
+
+    # How a call becomes a core.
+
+    def _look(self, config: Config, subgraphs: bool) -> tuple[Run, Steps[StateSnapshot]]:
+        run, at, viewed = self._reader(config, "get_state")
+        return run, look(viewed, at, _view_of if subgraphs else None)
+
+    def _pages(
+        self,
+        config: Config,
+        filter: Mapping[str, Any] | None,
+        before: Config | None,
+        limit: int | None,
+        lineage: bool,
+    ) -> _Pages:
+        run, at, viewed = self._reader(config, "get_state_history")
+        start = None
+        if before is not None:
+            named = get_checkpoint_id(before)
+            if named is None:
+                raise GraphError('`before` is a config that names a checkpoint: {"configurable": {"checkpoint_id": "…"}}')
+            start = as_uuid_text(named)
+        return _Pages(run, viewed, at, filter, start, limit, lineage)
+
+    def _reader(self, config: Config, what: str) -> tuple[Run, At, Viewed]:
+        chain = need_saver(self, what)  # type: ignore[arg-type]  # the half of a Pregel
+        full = run_config(self.config, config)
+        at = at_of(full)
+        graph = self.graph_at(at.ns or "") or self  # type: ignore[attr-defined]  # as above
+        viewed = graph.viewed()
+        run = viewed.run_at(at)
+        run.chain = chain
+        return run, at, viewed
+
+    def _edit(self, config: Config, supersteps: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Steps[str]]:
+        if not supersteps:
+            raise InvalidUpdateError("bulk_update_state was given no supersteps.")
+        need_saver(self, "update_state")  # type: ignore[arg-type]  # the half of a Pregel
+        at = at_of(run_config(self.config, config))
+        graph = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
+        if graph is None:
+            raise InvalidUpdateError(
+                f"no graph runs in namespace {at.ns!r}: the node it names does not exist, or has no graph in it."
+            )
+        own = graph if graph is self else graph.copy({"checkpointer": self.checkpointer})  # type: ignore[attr-defined]
+        run = make_run(own, {**config, "configurable": {**config["configurable"], "checkpoint_ns": ""}}, options={})
+        run.at = at
+        run.starts = {}
+        return run, update_thread(run, [list(updates) for updates in supersteps])
+
+    def _config_of(self, run: Run, checkpoint: str) -> dict[str, Any]:
+        at = run.at
+        assert at is not None
+        config = config_at(at.thread, at.ns or "", checkpoint)
+        if at.branch is not None:
+            config["configurable"]["branch"] = at.branch
+        return config
+
+
+class _Pages:
+    """Reads of history, one page at a time, for a driver of either kind to carry out."""
+
+    def __init__(
+        self,
+        run: Run,
+        viewed: Viewed,
+        at: At,
+        filter: Mapping[str, Any] | None,
+        before: str | None,
+        limit: int | None,
+        lineage: bool,
+    ) -> None:
+        self._run, self._viewed, self._at, self._filter, self._lineage = run, viewed, at, filter, lineage
+        self._before, self._left, self._more = before, limit, limit is None or limit > 0
+
+    def __iter__(self) -> Iterator[tuple[Run, Any]]:
+        while self._more:
+            size = PAGE if self._left is None else min(PAGE, self._left)
+            yield self._run, look_back(
+                self._viewed, self._at, lineage=self._lineage, filter=self._filter, before=self._before, limit=size
+            )
+
+    def take(self, page: tuple[list[StateSnapshot], str | None]) -> list[StateSnapshot]:
+        """Notes where the next page starts; answers this one's snapshots."""
+        snapshots, self._before = page
+        if self._left is not None:
+            self._left -= len(snapshots)
+        self._more = self._before is not None and self._left != 0
+        return snapshots
+
+
+def _view_of(graph: Any) -> Viewed:
+    return graph.viewed()  # type: ignore[no-any-return]  # graphs found in nodes are compiled ones
+
+
+async def _drive_on_loop(run: Run, core: Any) -> Any:
+    from stepwell.drivers.loop import LoopDriver  # here a loop runs: asyncio is loaded, and costs others 28 ms
+
+    return await LoopDriver(run).drive(core)
