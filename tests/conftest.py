@@ -135,6 +135,10 @@ class Gate:
     def open(self) -> None:
         self._open.set()
 
+    def opened(self) -> None:
+        """Waits until somebody opens it."""
+        assert self._open.wait(PATIENCE_S), "nobody opened the gate"
+
     def came(self, count: int = 1) -> None:
         """Waits until `count` more have come to the gate."""
         for _ in range(count):

@@ -123,3 +123,20 @@ def raises_once(error: BaseException, then: Any) -> Callable[..., Any]:
         return then
 
     return node
+
+
+class Opens:
+    """A graph that opens a gate when the first event of its stream was shown."""
+
+    def __init__(self, graph: Any, gate: Any) -> None:
+        self.graph, self.gate = graph, gate
+
+    def stream(self, *args: Any, **options: Any) -> Any:
+        for event in self.graph.stream(*args, **options):
+            self.gate.open()
+            yield event
+
+    async def astream(self, *args: Any, **options: Any) -> Any:
+        async for event in self.graph.astream(*args, **options):
+            self.gate.open()
+            yield event

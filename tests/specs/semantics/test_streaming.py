@@ -10,29 +10,12 @@ import pytest
 from stepwell.config import get_stream_writer
 from stepwell.graph import END, START, StateGraph
 from stepwell.types import Command, Interrupt, StreamWriter, interrupt
-from tests.specs.given import cfg, chain, side_by_side, writes_name
+from tests.specs.given import Opens, cfg, chain, side_by_side, writes_name
 
 
 class State(TypedDict, total=False):
     log: Annotated[list, operator.add]
     n: int
-
-
-class OpensAtFirst:
-    """A graph whose first streamed event opens a gate that its node waits at."""
-
-    def __init__(self, graph, gate):
-        self.graph, self.gate = graph, gate
-
-    def stream(self, *args, **options):
-        for event in self.graph.stream(*args, **options):
-            self.gate.open()
-            yield event
-
-    async def astream(self, *args, **options):
-        async for event in self.graph.astream(*args, **options):
-            self.gate.open()
-            yield event
 
 
 def asks(state):
@@ -99,7 +82,7 @@ class DescribeUpdates:
 
         graph = side_by_side({"a": waits, "z": writes_name("z")}, saver)
 
-        shown = drive.start(OpensAtFirst(graph, gate), "stream", {"log": []}, cfg()).result()
+        shown = drive.start(Opens(graph, gate), "stream", {"log": []}, cfg()).result()
 
         assert [list(event) for event in shown] == [["z"], ["a"]]
 
@@ -162,7 +145,7 @@ class DescribeCustomEvents:
             return {"log": ["a"]}
 
         graph = side_by_side({"a": node, "b": writes_name("b")}, saver)
-        run = drive.start(OpensAtFirst(graph, gate), "stream", {"log": []}, cfg(), stream_mode="custom")
+        run = drive.start(Opens(graph, gate), "stream", {"log": []}, cfg(), stream_mode="custom")
 
         assert run.result() == ["early"]
 
