@@ -52,8 +52,7 @@ def add_messages(
             f"add_messages was given only {'right' if left is None else 'left'}. It takes the messages so far and an "
             "update of them; either may be an empty list."
         )
-    kept = isinstance(left, list) and _are_messages(left) and None not in map(_id_of, left)
-    before = left if kept else with_ids(left)
+    before = left if isinstance(left, list) and _are_messages(left) else with_ids(left)
     merged = _merged(before, with_ids(right))
     return merged if format is None else _formatted(merged, format)
 
@@ -97,8 +96,10 @@ def _merged(left: list[Any], right: list[Any]) -> list[Any]:
             left, right = [], right[position + 1 :]
             removes = [at - position - 1 for at in removes if at > position]
             break
-    ids = list(map(_id_of, right))
-    if not removes and len(set(ids)) == len(ids) and set(ids).isdisjoint(map(_id_of, left)):
+    known, new = set(map(_id_of, left)), set(map(_id_of, right))
+    if None in known:
+        left = with_ids(left)
+    if not removes and len(new) == len(right) and new.isdisjoint(known):
         return [*left, *right]
     return _placed(left, right)
 

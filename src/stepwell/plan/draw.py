@@ -98,7 +98,7 @@ class Drawing:
         """Raises DrawingError: pictures are made by other programs, and this library calls no web service."""
         raise DrawingError(
             "no PNG was drawn: that takes a Mermaid renderer, and this library neither brings one nor calls one over "
-            "the network. Paste draw_mermaid() into mermaid.live, or run `mmdc -i graph.mmd -o graph.png` (mermaid-cli)."
+            "the network. Paste draw_mermaid() into mermaid.live, or run `mmdc -i graph.mmd -o graph.png`."
         )
 
     def draw_png(self, *_args: Any, **_options: Any) -> bytes:
