@@ -26,7 +26,8 @@ thread, where no context came along, still finds whose child it is."""
 CALLBACKS_SLOT: Final = "callbacks"
 """Key of `task.slots` under which the callback manager of a task lies, when callbacks are on."""
 
-_CONFIG_SLOT: Final = "config"
+CONFIG_SLOT: Final = "config"
+"""Key of `task.slots` under which its config lies once somebody asked for it."""
 _LANGCHAIN_OPTIONS: Final = (
     *("tags", "metadata", "callbacks", "run_name", "run_id"),
     *("max_concurrency", "recursion_limit", CONF),
@@ -227,9 +228,9 @@ def _langchain_variable() -> Any:
 def config_of(task: Any) -> RunnableConfig:
     """The config that the node of `task` is handed; the same dict each time it is asked for."""
     slots: dict[str, Any] = task.slots
-    config: RunnableConfig | None = slots.get(_CONFIG_SLOT)
+    config: RunnableConfig | None = slots.get(CONFIG_SLOT)
     if config is None:
-        config = slots[_CONFIG_SLOT] = _config_of(task)
+        config = slots[CONFIG_SLOT] = _config_of(task)
     return config
 
 

@@ -2,103 +2,111 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
-from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
-from langchain_core.callbacks.manager import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackManager, CallbackManager
+from langchain_core.callbacks.manager import CallbackManagerForChainRun, handle_event
 
-from stepwell.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphResumeEvent
-from stepwell.config import CALLBACKS_SLOT, config_of, merge_callbacks, offer, withdraw
+from stepwell.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphLifecycleStatus, GraphResumeEvent
+from stepwell.config import CALLBACKS_SLOT, CONFIG_SLOT, config_of, merge_callbacks, offer, withdraw
+from stepwell.engine.effects import Next
 from stepwell.errors import GraphInterrupt, ParentCommand
-from stepwell.pregel.listening import Ears
+from stepwell.plan.plan import Writes
 from stepwell.pregel.messages import MessagesHandler
 from stepwell.types import INTERRUPT, NS_SEP
 
 if TYPE_CHECKING:
     from stepwell.engine.run import Run
+    from stepwell.engine.saving import Steps
     from stepwell.engine.task import Task
+    from stepwell.types import Interrupt
 
-W = TypeVar("W")
+Questions = tuple["Interrupt", ...] | None
 
 
-class Callbacks(Ears):
+def listening(run: Run, modes: frozenset[str]) -> Listening:
+    """What tells callbacks, tracers and readers of `messages` about `run`."""
+    callbacks = run.config.get("callbacks")
+    messages = _messages_handler(callbacks)
+    if messages is None and "messages" in modes:
+        messages = MessagesHandler()
+        callbacks = merge_callbacks(callbacks, [messages])
+    metadata = dict(run.config.get("metadata") or {})
+    if run.thread_id is not None:
+        metadata.setdefault("thread_id", run.thread_id)
+    manager = CallbackManager.configure(
+        inheritable_callbacks=callbacks, inheritable_tags=run.config.get("tags"), inheritable_metadata=metadata
+    )
+    return Listening(manager, messages)
+
+
+class Listening:
     """Tells callbacks and tracers about one run and its nodes, and gives the models in them somebody to stream to."""
 
-    __slots__ = ("_callbacks", "_chain", "_messages", "_run")
+    __slots__ = ("_chain", "_manager", "_messages")
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._callbacks = run.config.get("callbacks")
-        self._messages = _messages_handler(self._callbacks)
-        if self._messages is None and "messages" in run.heard:
-            self._messages = MessagesHandler()
-            self._callbacks = merge_callbacks(self._callbacks, [self._messages])
-        self._chain: Any = None
+    def __init__(self, manager: CallbackManager, messages: MessagesHandler | None) -> None:
+        self._manager = manager
+        self._messages = messages
+        self._chain: CallbackManagerForChainRun | None = None
 
     # ------------------------------------------------------------------ the run
 
-    def started(self, input: Any) -> None:
-        self._chain = self._manager().on_chain_start(None, input, name=self._name, run_id=self._run_id)
+    def attend(self, run: Run, input: Any, core: Steps[Questions]) -> Steps[Questions]:
+        """The same run, told of: as it begins, goes on, asks, and ends."""
+        name = str(run.config.get("run_name") or run.plan.name)
+        self._chain = chain = self._manager.on_chain_start(None, input, name=name, run_id=_uuid(run.run_id))
+        try:
+            questions = yield from self._watched(run, core)
+        except GraphInterrupt as stop:
+            self._tell_of_questions(run, stop.interrupts)
+            chain.on_chain_end({INTERRUPT: stop.interrupts})
+            raise
+        except ParentCommand as stop:
+            chain.on_chain_end(stop.command)
+            raise
+        except GeneratorExit:  # whoever read the stream has read enough
+            chain.on_chain_end({})
+            raise
+        except BaseException as error:
+            chain.on_chain_error(error)
+            raise
+        if questions is not None:
+            self._tell_of_questions(run, questions)
+        chain.on_chain_end(run.output())
+        return questions
 
-    async def astarted(self, input: Any) -> None:
-        self._chain = await self._amanager().on_chain_start(None, input, name=self._name, run_id=self._run_id)
+    def _watched(self, run: Run, core: Steps[Questions]) -> Steps[Questions]:
+        if not any(isinstance(handler, GraphCallbackHandler) for handler in self._manager.handlers):
+            return (yield from core)
+        return (yield from _until_it_works(core, lambda: self._tell_of_going_on(run)))
 
-    def ended(self, output: Any) -> None:
-        if self._chain is not None:
-            self._chain.on_chain_end(output)
+    def _tell_of_going_on(self, run: Run) -> None:
+        if run.resuming:
+            self._tell("on_resume", GraphResumeEvent(_uuid(run.run_id), "pending", run.checkpoint_id, _ns(run)))
 
-    async def aended(self, output: Any) -> None:
-        if self._chain is not None:
-            await self._chain.on_chain_end(output)
+    def _tell_of_questions(self, run: Run, questions: Sequence[Interrupt]) -> None:
+        status: GraphLifecycleStatus = "pending" if questions else _breakpoint(run)
+        event = GraphInterruptEvent(_uuid(run.run_id), status, run.checkpoint_id, _ns(run), tuple(questions))
+        self._tell("on_interrupt", event)
 
-    def failed(self, error: BaseException) -> None:
-        if self._chain is not None:
-            self._chain.on_chain_error(error)
-
-    async def afailed(self, error: BaseException) -> None:
-        if self._chain is not None:
-            await self._chain.on_chain_error(error)
-
-    def interrupted(self, interrupts: Sequence[Any], status: str = "pending") -> None:
-        event = GraphInterruptEvent(*self._place(status), tuple(interrupts))
-        for handler in self._graph_handlers():
-            _refuse_awaitable(handler, handler.on_interrupt(event))
-
-    async def ainterrupted(self, interrupts: Sequence[Any], status: str = "pending") -> None:
-        event = GraphInterruptEvent(*self._place(status), tuple(interrupts))
-        for handler in self._graph_handlers():
-            await _settled(handler.on_interrupt(event))
-
-    def resumed(self, status: str = "pending") -> None:
-        event = GraphResumeEvent(*self._place(status))
-        for handler in self._graph_handlers():
-            _refuse_awaitable(handler, handler.on_resume(event))
-
-    async def aresumed(self, status: str = "pending") -> None:
-        event = GraphResumeEvent(*self._place(status))
-        for handler in self._graph_handlers():
-            await _settled(handler.on_resume(event))
+    def _tell(self, method: str, event: Any) -> None:
+        handle_event([h for h in self._manager.handlers if isinstance(h, GraphCallbackHandler)], method, None, event)
 
     # ------------------------------------------------------------------ its nodes
 
-    def around(self, task: Task, body: Callable[[], W]) -> W:
+    def around(self, task: Task, body: Callable[[], Writes]) -> Writes:
+        """Carries out the body of a node as a chain run below that of the graph."""
         if task.node.hidden:
-            return super().around(task, body)
-        messages = self._messages
+            return _offering(task, body)
         shown = _Shown(task)
-        manager = self._below(task)
-        node = manager.on_chain_start(None, shown.input(), name=task.name)
-        task.slots[CALLBACKS_SLOT] = node.get_child("seq:step:1")
-        if messages is not None:
-            messages.enter(task)
-        token = offer(task)
+        node = self._below(task, CallbackManager).on_chain_start(None, shown.input, name=task.name)
+        token = self._enter(task, shown, node)
         try:
             writes = body()
-            if messages is not None:
-                messages.take(task, writes)
+            self._take(task, writes)
         except (GraphInterrupt, ParentCommand) as stop:
             node.on_chain_end(shown.stop(stop))
             raise
@@ -106,27 +114,20 @@ class Callbacks(Ears):
             node.on_chain_error(error)
             raise
         finally:
-            withdraw(token)
-            if messages is not None:
-                messages.leave(task)
+            self._leave(task, token)
         node.on_chain_end(shown.output(writes))
         return writes
 
-    async def aaround(self, task: Task, body: Callable[[], Awaitable[W]]) -> W:
+    async def aaround(self, task: Task, body: Callable[[], Awaitable[Writes]]) -> Writes:
+        """As `around`."""
         if task.node.hidden:
-            return await super().aaround(task, body)
-        messages = self._messages
+            return await _aoffering(task, body)
         shown = _Shown(task)
-        manager = self._abelow(task)
-        node = await manager.on_chain_start(None, shown.input(), name=task.name)
-        task.slots[CALLBACKS_SLOT] = node.get_child("seq:step:1")
-        if messages is not None:
-            messages.enter(task)
-        token = offer(task)
+        node = await self._below(task, AsyncCallbackManager).on_chain_start(None, shown.input, name=task.name)
+        token = self._enter(task, shown, node)
         try:
             writes = await body()
-            if messages is not None:
-                messages.take(task, writes)
+            self._take(task, writes)
         except (GraphInterrupt, ParentCommand) as stop:
             await node.on_chain_end(shown.stop(stop))
             raise
@@ -134,94 +135,64 @@ class Callbacks(Ears):
             await node.on_chain_error(error)
             raise
         finally:
-            withdraw(token)
-            if messages is not None:
-                messages.leave(task)
+            self._leave(task, token)
         await node.on_chain_end(shown.output(writes))
         return writes
 
-    # ------------------------------------------------------------------ managers
+    def _enter(self, task: Task, shown: _Shown, node: Any) -> Any:
+        task.slots[CALLBACKS_SLOT] = node.get_child("seq:step:1")
+        task.slots.pop(CONFIG_SLOT, None)  # it was built to tell where the node is, without these callbacks
+        if self._messages is not None:
+            self._messages.enter(task, shown.given)
+        return offer(task)
 
-    @property
-    def _name(self) -> str:
-        return str(self._run.config.get("run_name") or self._run.plan.name)
+    def _take(self, task: Task, writes: Writes) -> None:
+        if self._messages is not None:
+            self._messages.take(task, writes)
 
-    @property
-    def _run_id(self) -> UUID | None:
-        try:
-            return UUID(str(self._run.run_id))
-        except ValueError:
-            return None
+    def _leave(self, task: Task, token: Any) -> None:
+        withdraw(token)
+        if self._messages is not None:
+            self._messages.leave(task)
 
-    def _manager(self) -> CallbackManager:
-        config = self._run.config
-        return CallbackManager.configure(
-            inheritable_callbacks=self._callbacks,
-            inheritable_tags=config.get("tags"),
-            inheritable_metadata=self._metadata(),
+    def _below(self, task: Task, kind: type[M]) -> M:
+        """The manager for one node, saying where in the graph it is: to its own run by a tag, to all by metadata."""
+        above = self._manager
+        manager = kind(
+            handlers=list(above.inheritable_handlers),
+            inheritable_handlers=list(above.inheritable_handlers),
+            parent_run_id=self._chain.run_id if self._chain is not None else above.parent_run_id,
+            tags=list(above.inheritable_tags),
+            inheritable_tags=list(above.inheritable_tags),
+            metadata=dict(above.inheritable_metadata),
+            inheritable_metadata=dict(above.inheritable_metadata),
         )
-
-    def _amanager(self) -> AsyncCallbackManager:
-        config = self._run.config
-        return AsyncCallbackManager.configure(
-            inheritable_callbacks=self._callbacks,
-            inheritable_tags=config.get("tags"),
-            inheritable_metadata=self._metadata(),
-        )
-
-    def _metadata(self) -> dict[str, Any]:
-        metadata = dict(self._run.config.get("metadata") or {})
-        if self._run.thread_id is not None:
-            metadata.setdefault("thread_id", self._run.thread_id)
-        return metadata
-
-    def _below(self, task: Task) -> CallbackManager:
-        """The manager for one node: what is started with it is a child of the run."""
-        chain: CallbackManagerForChainRun | None = self._chain
-        return _placed(task, self._manager() if chain is None else chain.get_child())
-
-    def _abelow(self, task: Task) -> AsyncCallbackManager:
-        chain: AsyncCallbackManagerForChainRun | None = self._chain
-        return _placed(task, self._amanager() if chain is None else chain.get_child())
-
-    def _place(self, status: str) -> tuple[Any, ...]:
-        run = self._run
-        return self._run_id, status, run.checkpoint_id or "", tuple(run.ns.split(NS_SEP)) if run.ns else ()
-
-    def _graph_handlers(self) -> Iterator[GraphCallbackHandler]:
-        source = self._chain if self._chain is not None else self._manager()
-        return (handler for handler in source.handlers if isinstance(handler, GraphCallbackHandler))
+        manager.add_tags([f"graph:step:{task.step}"], inherit=False)
+        manager.add_tags(list(task.node.tags))
+        manager.add_metadata(config_of(task)["metadata"])
+        return manager
 
 
 M = TypeVar("M", CallbackManager, AsyncCallbackManager)
 
 
-def _placed(task: Task, manager: M) -> M:
-    """The manager, saying where in the graph the node is: to its own run by a tag, to all below by metadata."""
-    manager.add_tags([f"graph:step:{task.step}"], inherit=False)
-    config = config_of(task)
-    manager.add_tags([tag for tag in task.node.tags if tag not in manager.tags])
-    manager.add_metadata(config["metadata"])
-    return manager
-
-
 class _Shown:
     """What of a node's input and output tracers are shown."""
 
-    __slots__ = ("_task",)
+    __slots__ = ("_keys", "_policy", "given")
 
     def __init__(self, task: Task) -> None:
-        self._task = task
+        self.given = task.input
+        self._policy = task.node.trace
+        self._keys = task.run.plan.keys
 
+    @property
     def input(self) -> Any:
-        policy = self._task.node.trace
-        given = self._task.input
-        return policy.process_inputs(given) if policy is not None and policy.process_inputs is not None else given
+        process = self._policy.process_inputs if self._policy is not None else None
+        return self.given if process is None else process(self.given)
 
-    def output(self, writes: Any) -> Any:
-        keys = self._task.run.plan.keys
-        output = {channel: value for channel, value in writes if channel in keys}
-        return self._processed(output)
+    def output(self, writes: Writes) -> Any:
+        return self._processed({channel: value for channel, value in writes if channel in self._keys})
 
     def stop(self, stop: GraphInterrupt | ParentCommand) -> Any:
         """A node that asks, or sends its graph's parent on, did not fail."""
@@ -230,27 +201,65 @@ class _Shown:
         return self._processed(stop.command)
 
     def _processed(self, output: Any) -> Any:
-        policy = self._task.node.trace
-        return policy.process_outputs(output) if policy is not None and policy.process_outputs is not None else output
+        process = self._policy.process_outputs if self._policy is not None else None
+        return output if process is None else process(output)
+
+
+def _until_it_works(core: Steps[Questions], tell: Callable[[], None]) -> Steps[Questions]:
+    """The same run; `tell` is called once, when its first tasks are about to start."""
+    told = False
+    try:
+        effect = next(core)
+        while True:
+            if not told and isinstance(effect, Next):
+                told = True
+                tell()
+            try:
+                answer = yield effect
+            except GeneratorExit:
+                core.close()
+                raise
+            except BaseException as error:
+                effect = core.throw(error)
+            else:
+                effect = core.send(answer)
+    except StopIteration as end:
+        questions: Questions = end.value
+        return questions
+
+
+def _offering(task: Task, body: Callable[[], Writes]) -> Writes:
+    token = offer(task)
+    try:
+        return body()
+    finally:
+        withdraw(token)
+
+
+async def _aoffering(task: Task, body: Callable[[], Awaitable[Writes]]) -> Writes:
+    token = offer(task)
+    try:
+        return await body()
+    finally:
+        withdraw(token)
+
+
+def _breakpoint(run: Run) -> GraphLifecycleStatus:
+    return "interrupt_before" if run.interrupt_before else "interrupt_after"
+
+
+def _ns(run: Run) -> tuple[str, ...]:
+    return tuple(run.ns.split(NS_SEP)) if run.ns else ()
+
+
+def _uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return None
 
 
 def _messages_handler(callbacks: Any) -> MessagesHandler | None:
     """The handler that a run around this one put there."""
-    handlers = callbacks if isinstance(callbacks, Sequence) else getattr(callbacks, "handlers", ())
+    handlers = callbacks.handlers if isinstance(callbacks, BaseCallbackManager) else callbacks or ()
     return next((handler for handler in handlers if isinstance(handler, MessagesHandler)), None)
-
-
-async def _settled(answer: Any) -> None:
-    if inspect.isawaitable(answer):
-        await answer
-
-
-def _refuse_awaitable(handler: GraphCallbackHandler, answer: Any) -> None:
-    if inspect.isawaitable(answer):
-        close = getattr(answer, "close", None)
-        if close is not None:
-            close()
-        raise TypeError(
-            f"{type(handler).__name__}.on_interrupt or on_resume is async, and the graph was called with a sync "
-            "method. Call ainvoke() or astream() instead, or make the handler's methods plain functions."
-        )

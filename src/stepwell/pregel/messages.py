@@ -46,11 +46,11 @@ class MessagesHandler(BaseCallbackHandler):
 
     # ------------------------------------------------------------------ nodes
 
-    def enter(self, task: Task) -> None:
+    def enter(self, task: Task, given: Any) -> None:
         """A node begins; what it was given is not news when it returns it."""
         self._tasks[task.ns] = task
         if task.listens("messages"):
-            self._seen.update(message.id for message in messages_in(task.input) if message.id is not None)
+            self._seen.update(message.id for message in messages_in(given) if message.id is not None)
 
     def leave(self, task: Task) -> None:
         """A node ended."""
@@ -92,7 +92,7 @@ class MessagesHandler(BaseCallbackHandler):
 
     def on_llm_new_token(
         self,
-        token: str,
+        token: str | list[str | dict[str, Any]],
         *,
         chunk: Any = None,
         run_id: UUID,
@@ -134,7 +134,7 @@ class MessagesHandler(BaseCallbackHandler):
 
 
 def messages_in(value: Any) -> Iterator[BaseMessage]:
-    """The messages that a value is or directly holds: in a list, in the values of a dict, in the fields of an object."""
+    """The messages that a value is or directly holds: in a list, in values of a dict, in fields of an object."""
     if isinstance(value, Overwrite):
         value = value.value
     if isinstance(value, BaseMessage):
