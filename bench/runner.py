@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -33,11 +34,17 @@ class Outcome:
         return list(dict.fromkeys(name for runs in self.runs.values() for run in runs for name in run))
 
 
+def environment() -> dict[str, str]:
+    """A worker's environment: both libraries keep their byte code in one place, whatever the shell says of it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(ROOT / "bench" / "out" / "pycache")}
+
+
 def worker(case: Case, contender: Contender, quick: bool) -> Figures:
     """One run of one contender in a process of its own; RuntimeError with the end of its stderr when it fails."""
     library = contender.root + (f":{contender.variant}" if contender.variant else "")
     command = [sys.executable, "-m", "bench.work", library, case.name, *(["--quick"] if quick else [])]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         raise RuntimeError(last[0])

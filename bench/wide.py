@@ -36,8 +36,10 @@ def begin(keys: int) -> dict[str, int]:
     return {f"k{i}": 0 for i in range(keys)}
 
 
-def config(thread: str) -> dict[str, Any]:
-    return {"configurable": {"thread_id": thread}, "recursion_limit": STEPS + 10}
+def config(saver: Any, thread: str) -> dict[str, Any]:
+    """A fresh thread, where there is something to keep it."""
+    kept = {"configurable": {"thread_id": thread}} if saver is not None else {}
+    return {**kept, "recursion_limit": STEPS + 10}
 
 
 def run_sync(library: Library, saver: Any, quick: bool) -> Figures:
@@ -45,7 +47,7 @@ def run_sync(library: Library, saver: Any, quick: bool) -> Figures:
     for keys in (10, 100, 1000):
         app = rounds(library, keys, "sync").compile(checkpointer=saver)
         goes = range(2 if quick else 4)
-        took = [spent(partial(app.invoke, begin(keys), config(f"{keys}-{go}"))) for go in goes][1:]
+        took = [spent(partial(app.invoke, begin(keys), config(saver, f"{keys}-{go}"))) for go in goes][1:]
         found |= figures(f"step_{keys}_keys", middle(took), share=STEPS)
     return found
 
@@ -55,7 +57,7 @@ async def run_async(library: Library, saver: Any, quick: bool) -> Figures:
     for keys in (10, 100, 1000):
         app = rounds(library, keys, "async").compile(checkpointer=saver)
         goes = range(2 if quick else 4)
-        took = [await aspent(partial(app.ainvoke, begin(keys), config(f"{keys}-{go}"))) for go in goes][1:]
+        took = [await aspent(partial(app.ainvoke, begin(keys), config(saver, f"{keys}-{go}"))) for go in goes][1:]
         found |= figures(f"step_{keys}_keys", middle(took), share=STEPS)
     return found
 
