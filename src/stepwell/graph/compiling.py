@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.channels.base import BaseChannel
@@ -82,7 +81,7 @@ def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
         shape=_shape(builder.state, builder.output),
         aliases=options.aliases,
         strict=builder.strict,
-        validate=partial(keys.check, who="the update") if keys.checks else None,
+        direct=Outlet(START, keys, builder.nodes, who="the command").update,
     )
 
 
@@ -150,6 +149,7 @@ def _start(builder: StateGraph, keys: StateKeys) -> Node:
         writes_of=body.writes_of,
         awrites_of=body.awrites_of,
         hidden=True,
+        plain=not builder.branches.get(START),
         tags=(TAG_HIDDEN,),
         targets=_targets(outlet, edges),
         edges=edges,

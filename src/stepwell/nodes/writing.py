@@ -88,7 +88,7 @@ class Outlet:
     fixed: the writes of its static edges, the same every time.
     """
 
-    __slots__ = ("branches", "exits", "fixed", "keys", "name", "told", "writes_of")
+    __slots__ = ("branches", "exits", "fixed", "keys", "name", "told", "who", "writes_of")
 
     def __init__(
         self,
@@ -97,10 +97,13 @@ class Outlet:
         nodes: Collection[str],
         fixed: Iterable[tuple[str, Any]] = (),
         branches: tuple[Branch, ...] = (),
+        *,
+        who: str | None = None,
     ) -> None:
         self.name, self.keys, self.branches = name, keys, branches
+        self.who = who or f"node {name!r}"
         self.fixed: list[tuple[str, Any]] = list(fixed)
-        self.exits = Exits(name, nodes)
+        self.exits = Exits(self.who, nodes)
         self.told: set[Any] = set()
         self.writes_of: Callable[[Any, Any], Writes] = self._routed() if branches else self._plain()
 
@@ -113,7 +116,7 @@ class Outlet:
         """`writes_of` without conditional edges, for what nearly every node returns: a dict of known keys."""
         names, fixed, update = self.keys.names, self.fixed, self.update
         finish = self.keys.finish if self.keys.prepares or self.keys.checks else None
-        who = f"node {self.name!r}"
+        who = self.who
 
         def writes_of(output: Any, task: Any) -> Writes:
             if type(output) is dict and output.keys() <= names:
@@ -215,9 +218,8 @@ class Outlet:
         return known
 
     def _state(self, pairs: list[tuple[Any, Any]]) -> Writes:
-        who = f"node {self.name!r}"
-        known = self.keys.known(pairs, f"the update of {who}", self.told)
-        return self.keys.finish(known, who)
+        known = self.keys.known(pairs, f"the update of {self.who}", self.told)
+        return self.keys.finish(known, self.who)
 
     def _no_update(self, output: Any) -> InvalidUpdateError:
         shown = repr(output)
@@ -225,7 +227,7 @@ class Outlet:
         return InvalidUpdateError(
             create_error_message(
                 message=(
-                    f"node {self.name!r} returned {shown}, a {type(output).__name__}: Expected dict of state keys, "
+                    f"{self.who} returned {shown}, a {type(output).__name__}: Expected dict of state keys, "
                     "an object of the state's schema, a Command, a list of those, or None. "
                     f"Return for example {{{next(iter(sorted(self.keys.names)), 'key')!r}: …}}."
                 ),

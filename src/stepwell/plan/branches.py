@@ -48,10 +48,10 @@ class Branch:
 class Exits:
     """Turns answers of routes and `goto` of one node into writes, and refuses those that lead nowhere."""
 
-    __slots__ = ("names", "node")
+    __slots__ = ("names", "who")
 
-    def __init__(self, node: str, names: Collection[str]) -> None:
-        self.node, self.names = node, names
+    def __init__(self, who: str, names: Collection[str]) -> None:
+        self.who, self.names = who, names
 
     def follow(self, goto: Any) -> Writes:
         """The writes of `Command.goto`: a name, a Send, or several."""
@@ -73,7 +73,7 @@ class Exits:
             return ends[answer]
         except (KeyError, TypeError):
             raise RouteError(
-                f"route {name!r} of node {self.node!r} answered {answer!r}, which is not in its map "
+                f"route {name!r} of {self.who} answered {answer!r}, which is not in its map "
                 f"({', '.join(map(repr, ends))}).{meant(answer, map(str, ends))} "
                 "Add the answer to path_map or to the Literal the route is annotated with."
             ) from None
@@ -93,7 +93,7 @@ class Exits:
     def _nowhere(self, target: Any, what: str) -> RouteError:
         why = "where no task can run" if target in (START, END) else "which is no node of this graph"
         return RouteError(
-            f"node {self.node!r}: its {what} to {target!r}, {why}.{meant(target, self.names)} "
+            f"{self.who}: its {what} to {target!r}, {why}.{meant(target, self.names)} "
             f"Nodes are {', '.join(map(repr, sorted(self.names)))}; END stops."
         )
 

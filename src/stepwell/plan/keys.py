@@ -50,6 +50,11 @@ def _rule(channel: BaseChannel[Any, Any, Any]) -> dict[str, Any]:
     return {name: value for name, value in vars(channel).items() if name not in _BESIDE_THE_RULE}
 
 
+def bare_type(annotation: Any) -> Any:
+    """What stands in the innermost `Annotated`, without Required and its kin."""
+    return _taken_apart(annotation)[0]
+
+
 def _taken_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The bare type and the metadata of all `Annotated` around it, Required and its kin stripped."""
     metadata: tuple[Any, ...] = ()
