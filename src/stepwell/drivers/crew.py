@@ -64,7 +64,8 @@ class Crew:
     def take_back(self, tasks: Any) -> list[Any]:
         """Removes tasks that no worker has taken yet; answers those."""
         unwanted = set(tasks)
-        kept, back = [], []
+        kept: list[tuple[Any, Context]] = []
+        back: list[tuple[Any, Context]] = []
         while self.backlog:
             try:
                 entry = self.backlog.popleft()

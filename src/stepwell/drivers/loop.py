@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator
 from concurrent.futures import Future
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from stepwell.drivers.crew import Crew, run_in_thread
@@ -44,6 +45,7 @@ class LoopDriver:
         self.chain: Any = run.chain
         self.cache = cache
         self.live = live
+        self.passed_on = run.heard if bind else run.heard | run.modes
         self.loop = asyncio.get_running_loop()
         self.arrived: deque[Any] = deque()
         self.tasks: dict[Any, asyncio.Task[None]] = {}
@@ -115,7 +117,7 @@ class LoopDriver:
             return await self._commit(effect)
         return await self._answer_rarer(kind, effect)
 
-    async def _answer_rarer(self, kind: type, effect: Any) -> Any:  # noqa: C901  # one line an effect, in one place
+    async def _answer_rarer(self, kind: type, effect: Any) -> Any:
         chain = self.chain
         if kind is fx.Load:
             return await chain.aperform(chain.load(effect.at, lease=effect.lease))
@@ -132,7 +134,7 @@ class LoopDriver:
         if kind is fx.Cancel:
             return self._cancel(effect)
         if kind is fx.Emit:
-            if effect.mode in self.run.heard:
+            if effect.mode in self.passed_on:
                 self.run.post(Emitted(effect.ns, effect.mode, effect.payload))
             return None
         if kind is fx.CacheGet:
@@ -150,23 +152,30 @@ class LoopDriver:
 
     async def _next(self, effect: fx.Next) -> list[Any]:
         start = effect.start
-        if len(start) == 1 and effect.timeout is None and not self.live and start[0].node.arun is not None:
-            if not self.tasks and not self.threaded:
-                return await self._run_here(start[0])
+        if len(start) == 1 and effect.timeout is None and self._can_run_here(start[0]):
+            await self._run_here(start[0])
+            return list(start) if not self.arrived else [*self._arrived_by_now(), *start]
         for task in start:
             self._start(task)
         if not self.arrived and (effect.timeout is None or effect.timeout > 0):
             await self._wait(effect.timeout)
         elif effect.timeout == 0.0 and not self.arrived:
             await asyncio.sleep(0)
-        happened = list(self.arrived)
-        self.arrived.clear()
+        happened = self._arrived_by_now()
         for item in happened:
             if type(item) is not Emitted and self.tasks.pop(item, None) is None:
                 self.threaded -= 1
         return happened
 
-    async def _run_here(self, task: Any) -> list[Any]:
+    def _can_run_here(self, task: Any) -> bool:
+        return task.node.arun is not None and not (self.live or self.tasks or self.threaded)
+
+    def _arrived_by_now(self) -> list[Any]:
+        happened = list(self.arrived)
+        self.arrived.clear()
+        return happened
+
+    async def _run_here(self, task: Any) -> None:
         """A lone async task, in the run's own asyncio task: no hand-over, no extra turn of the loop."""
         await task.aperform()
         error = task.error
@@ -176,7 +185,6 @@ class LoopDriver:
                 raise error
             if isinstance(error, GraphInterrupt):
                 await _let_others_ask(task)
-        return [task]
 
     def _start(self, task: Any) -> None:
         if task.node.arun is None:
@@ -187,7 +195,7 @@ class LoopDriver:
             return
         job = self.loop.create_task(_perform(task), name=task.name)
         self.tasks[task] = job
-        job.add_done_callback(lambda done, task=task: self._ended(task, done))
+        job.add_done_callback(partial(self._ended, task))
 
     def _ended(self, task: Any, job: asyncio.Task[None]) -> None:
         if job.cancelled() and task.error is None:  # it never began
@@ -302,4 +310,3 @@ def _running_loop() -> Any:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-

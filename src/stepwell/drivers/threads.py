@@ -1,4 +1,4 @@
-"""The sync driver: carries out a run's effects in the caller's thread, and its tasks in threads where there are many."""
+"""The sync driver: a run's effects in the caller's thread, its tasks in threads where there are many."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class ThreadDriver:
         self.chain: Any = run.chain
         self.cache = cache
         self.live = live
+        self.passed_on = run.heard if bind else run.heard | run.modes
         self.running = 0
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
@@ -98,7 +99,7 @@ class ThreadDriver:
         try:
             while True:
                 ns, mode, payload = next(flow)
-                if mode in self.run.heard:
+                if mode in self.passed_on:
                     post(Emitted(ns, mode, payload))
         except StopIteration as stop:
             return stop.value
@@ -115,11 +116,13 @@ class ThreadDriver:
         start = effect.start
         if self.running == 0 and len(start) == 1 and effect.timeout is None and not self.live:
             start[0].perform()
-            return list(start)
+            return list(start) if self.arrived.empty() else [*self._drain(), *start]
         if start:
             self._start(start)
         first = self._wait(effect.timeout)
-        return [] if first is None else self._drain(first)
+        happened = [] if first is None else [first, *self._drain()]
+        self.running -= sum(1 for item in happened if type(item) is not Emitted)
+        return happened
 
     def _start(self, tasks: Sequence[Any]) -> None:
         if self.crew is None:
@@ -141,15 +144,14 @@ class ThreadDriver:
                 if left is not None and left <= IMPATIENCE:
                     return None
 
-    def _drain(self, first: Any) -> list[Any]:
-        happened = [first]
+    def _drain(self) -> list[Any]:
+        """What else has arrived by now."""
+        happened: list[Any] = []
         try:
             while True:
                 happened.append(self.arrived.get_nowait())
         except Empty:
-            pass
-        self.running -= sum(1 for item in happened if hasattr(item, "node"))
-        return happened
+            return happened
 
     def _cancel(self, effect: fx.Cancel) -> None:
         if self.crew is not None:
@@ -210,4 +212,3 @@ class ThreadDriver:
     def _settle(self) -> None:
         while self.background:
             self.background.pop().result()
-

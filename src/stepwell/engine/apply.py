@@ -48,7 +48,9 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
     for name, writes in grouped.items():
         channel = channels.get(name)
         if channel is None:
-            raise InvalidUpdateError(f"{_writers(tasks, name)} wrote {name!r}, which is no channel of {run.plan.name!r}.")
+            raise InvalidUpdateError(
+                f"{_writers(tasks, name)} wrote {name!r}, which is no channel of {run.plan.name!r}."
+            )
         state = spent.get(name, cells.get(name, MISSING))
         try:
             new[name] = channel.fold(state, writes)
@@ -56,8 +58,8 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
             raise _conflict(run, tasks, name, error) from error
         except Exception as error:
             raise InvalidUpdateError(
-                f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what {_writers(tasks, name)} wrote "
-                f"in step {run.step}. Nothing of the step was taken; mend the reducer or the write and run on."
+                f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what {_writers(tasks, name)} "
+                f"wrote in step {run.step}. Nothing of the step was taken; mend the reducer or the write and run on."
             ) from error
     _clear_idle(run, grouped, new)
     _take(run, new, moves)
@@ -150,7 +152,8 @@ def _conflict(run: Run, tasks: Sequence[Task], name: str, error: InvalidUpdateEr
     if len(values) < 2:
         return error
     return ConcurrentWriteError(
-        f"{_writers(tasks, name)} all wrote {name!r} in step {run.step} ({', '.join(values[:4])}). {error} "
+        f"{_writers(tasks, name)} all wrote {name!r} in step {run.step} ({', '.join(values[:4])}). "
+        "A plain key keeps one value per step. "
         f"Give {name!r} a reducer, for example Annotated[list, operator.add], or let one node write it. "
         "[INVALID_CONCURRENT_GRAPH_UPDATE]"
     )

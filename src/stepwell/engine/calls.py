@@ -46,8 +46,9 @@ def call_task(
     async def arun(given: tuple[tuple[Any, ...], dict[str, Any]], _task: Task) -> Writes:
         return [(RETURN, await func(*given[0], **given[1]))]
 
+    called = name or str(getattr(func, "__name__", "task"))
     node = Node(
-        name or getattr(func, "__name__", "task"), (), None, None, None if is_async else run, arun if is_async else None,
+        called, (), None, None, None if is_async else run, arun if is_async else None,
         retry=retry, cache=cache, cache_ns=cache_ns, timeout=timeout,
     )  # fmt: skip
     path = (PUSH, path_text(parent.path), index, True)

@@ -107,7 +107,8 @@ def _task_for(run: Run, update: StateUpdate, due: dict[str, Task], all_due: Sequ
     node = run.plan.nodes.get(name)
     if node is None:
         raise InvalidUpdateError(
-            f"as_node={name!r} is no node of graph {run.plan.name!r}. Its nodes are {', '.join(sorted(run.plan.nodes))}."
+            f"as_node={name!r} is no node of graph {run.plan.name!r}. "
+            f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
         )
     standing_in = due.get(name)
     task = Task(run, node, (PULL, name), node.triggers)

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from stepwell.copies import copied
 from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks
 from stepwell.engine.events import show_checkpoint, show_values
-from stepwell.copies import copied
 from stepwell.engine.interrupts import FROM_BELOW, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.run import Run
@@ -105,9 +105,7 @@ def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]
     moves = apply_writes(run, finished)
     discard(run, rest, moves)
     discard(run, due_tasks(run), moves)
-    yield from commit_step(
-        run, "loop", moves, kept, names=(), parent=_parent_of(run), extra={"partial": True}
-    )
+    yield from commit_step(run, "loop", moves, kept, names=(), parent=_parent_of(run), extra={"partial": True})
     run.loaded = dataclasses.replace(run.loaded, pending=(), next=()) if run.loaded is not None else None
 
 
@@ -242,7 +240,9 @@ def _update(run: Run, command: Command[Any]) -> Steps[None]:
     records = list(run.records.values()) or (list(run.loaded.pending) if run.loaded is not None else [])
     direct = run.plan.direct
     if direct is None:
-        raise InvalidUpdateError(f"graph {run.plan.name!r} takes no Command as input: its channels are written directly.")
+        raise InvalidUpdateError(
+            f"graph {run.plan.name!r} takes no Command as input: its channels are written directly."
+        )
     entry = input_task(run, [(name, copied(value)) for name, value in direct(command)])
     moves = apply_writes(run, [entry])
     yield from commit_input(run, "update", moves)

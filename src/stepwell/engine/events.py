@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepwell.engine.effects import Emit, Now
 from stepwell.copies import copied
+from stepwell.engine.effects import Emit, Now
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, ts_text
 from stepwell.engine.snapshot import config_at, update_of

@@ -90,9 +90,7 @@ class Questions:
         asked = [*self.settled, *(pair for pair in below if pair[1] not in seen), *self.open]
         return tuple(asked), tuple(self.answers.items())
 
-    def _identify(
-        self, task: Task, path: tuple[Any, ...], value: Any, key: str | None, place: str, main: bool
-    ) -> str:
+    def _identify(self, task: Task, path: tuple[Any, ...], value: Any, key: str | None, place: str, main: bool) -> str:
         if key is not None:
             base = f"key={key}"
         else:
@@ -128,12 +126,18 @@ def open_questions(record: TaskRecord) -> list[tuple[Interrupt, str]]:
     return [(question, identity) for question, identity in record.interrupts if identity not in answered]
 
 
+def _is_id(text: str) -> bool:
+    return len(text) == 32 and all(digit in "0123456789abcdef" for digit in text)
+
+
 def is_map(resume: Any) -> bool:
     """Whether a resume value is {interrupt id: answer}: all keys are 32 hex digits."""
     return isinstance(resume, Mapping) and all(isinstance(key, str) and _is_id(key) for key in resume)
 
 
-def match_answers(resume: Any, pending: Sequence[TaskRecord], answered: Iterable[str]) -> dict[str, list[tuple[str, Any]]]:
+def match_answers(
+    resume: Any, pending: Sequence[TaskRecord], answered: Iterable[str]
+) -> dict[str, list[tuple[str, Any]]]:
     """{task id: [(identity, answer), …]} for the open questions of `pending`; UnknownInterruptError when it fits none.
 
     `answered`: ids of questions that had an answer before, to tell "already answered" from "unknown".

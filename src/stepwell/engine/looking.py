@@ -42,7 +42,7 @@ def look(viewed: Viewed, at: At, view_of: ViewOf | None = None) -> Steps[StateSn
 
     Raises CheckpointNotFoundError for a checkpoint id the thread does not have.
     """
-    loaded = yield Load(at)
+    loaded = yield from Load(at)
     if loaded is None or loaded.step == EMPTY_STEP:
         return _nothing_at(at, loaded)
     states = yield from _states_inside(viewed, loaded, view_of) if view_of is not None else _no_states()
@@ -59,7 +59,7 @@ def look_back(
     limit: int | None = None,
 ) -> Steps[tuple[list[StateSnapshot], str | None]]:
     """A page of history, newest first, and where the next page starts (None: it was the last)."""
-    page = yield History(at, lineage=lineage, filter=filter, before=before, limit=limit)
+    page = yield from History(at, lineage=lineage, filter=filter, before=before, limit=limit)
     return [snapshot_of(viewed.run_at(item.at), item, live=False) for item in page.items], page.before
 
 
@@ -98,7 +98,7 @@ def _state_inside(run: Run, task: Task, loaded: Loaded, view_of: ViewOf) -> Step
     ns = child_ns(run, task)
     reached = loaded.children.get(ns) if not loaded.leaf else None
     at = At(loaded.at.thread, ns, reached, loaded.at.branch)
-    inside = yield Load(at)
+    inside = yield from Load(at)
     if inside is None or inside.step == EMPTY_STEP:
         return None
     viewed = view_of(graph)

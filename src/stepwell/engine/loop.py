@@ -132,7 +132,9 @@ def _shows_return(run: Run, done: Sequence[Task]) -> bool:
 
 def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
     """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint."""
-    records = [record_of(task, finished=task.done) for task in done if task.paused or (task.done and task.record is None)]
+    records = [
+        record_of(task, finished=task.done) for task in done if task.paused or (task.done and task.record is None)
+    ]
     yield from save_records(run, (*records, *run.called.values()))
     for task in done:
         yield from show_end(run, task, run.step)
@@ -175,7 +177,8 @@ def _limit_reached(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
     onward = "Continue with invoke(None, config)" if run.chain is not None else "Call it"
     return GraphRecursionError(
         f"graph {run.plan.name!r} took {run.limit} supersteps and is not finished: {waiting} would be next. "
-        f"All steps up to here are kept. {onward} and a higher config['recursion_limit'], or check why it does not end. "
+        f"All steps up to here are kept. {onward} and a higher config['recursion_limit'], "
+        "or check why it does not end. "
         "[GRAPH_RECURSION_LIMIT]"
     )
 
@@ -184,7 +187,7 @@ def _close(run: Run) -> Steps[None]:
     if run.chain is None:
         return
     if run.durability == "exit":
-        if run.parent is None or run.ns and run.parent.id not in run.ns or run.open_records:
+        if run.parent is None or (run.ns and run.parent.id not in run.ns) or run.open_records:
             yield from save_exit(run)
     else:
         yield from settle(run)

@@ -44,7 +44,7 @@ def _is_nested(run: Run) -> bool:
 def _load_root(run: Run) -> Steps[Loaded]:
     at = run.at
     assert at is not None
-    loaded = yield Load(at, LeaseWish(run.run_id, run.busy_wait))
+    loaded = yield from Load(at, LeaseWish(run.run_id, run.busy_wait))
     assert loaded is not None
     run.fence = loaded.fence
     if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:
@@ -53,7 +53,8 @@ def _load_root(run: Run) -> Steps[Loaded]:
             run.fence = None
         raise CheckpointNotFoundError(
             f"thread {at.thread!r} has no checkpoint {at.checkpoint!r}. "
-            "Take an id from get_state_history(config) or `stepwell log`, or leave checkpoint_id out to go on from the head."
+            "Take an id from get_state_history(config) or `stepwell log`, "
+            "or leave checkpoint_id out to go on from the head."
         )
     return loaded
 
@@ -73,7 +74,7 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     names = node_names(run.ns)
     if names in above.starts:
         return (yield from _load_start(run, above.starts[names]))
-    loaded = yield Load(at)
+    loaded = yield from Load(at)
     if loaded is None or loaded.step == EMPTY_STEP or at.checkpoint is not None:
         return loaded
     if _is_of_this_step(run, loaded):
@@ -84,7 +85,7 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
         return loaded
     if reached is None:
         return None if above.loaded is not None and not above.loaded.leaf else loaded
-    return (yield Load(At(at.thread, at.ns, reached, at.branch)))
+    return (yield from Load(At(at.thread, at.ns, reached, at.branch)))
 
 
 def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
@@ -93,10 +94,10 @@ def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
     assert run.at is not None
     run.resuming = True
     run.grafted = ns != run.ns
-    loaded = yield Load(At(run.at.thread, ns, checkpoint, run.at.branch))
+    loaded = yield from Load(At(run.at.thread, ns, checkpoint, run.at.branch))
     if loaded is None or not run.grafted:
         return loaded
-    there = yield Load(run.at)
+    there = yield from Load(run.at)
     return dataclasses.replace(loaded, head=there.head if there is not None else None, pending=(), leaf=False)
 
 
@@ -162,9 +163,7 @@ def _count_versions(run: Run) -> None:
     foreign = any(type(version) is not int for version in run.versions.values())
     if foreign:
         run.versions = {name: _as_int(version) for name, version in run.versions.items()}
-        run.seen = {
-            node: {name: _as_int(version) for name, version in seen.items()} for node, seen in run.seen.items()
-        }
+        run.seen = {node: {name: _as_int(version) for name, version in seen.items()} for node, seen in run.seen.items()}
     run.counter = max((version >> 20 for version in run.versions.values()), default=0)
 
 

@@ -8,7 +8,9 @@ from datetime import timedelta
 from stepwell.types import RetryPolicy, default_retry_on
 
 
-def wait_before_retry(policies: Sequence[RetryPolicy], error: BaseException, attempt: int, chance: float) -> float | None:
+def wait_before_retry(
+    policies: Sequence[RetryPolicy], error: BaseException, attempt: int, chance: float
+) -> float | None:
     """Seconds until the next attempt, or None for no other. `attempt`: how many were made; `chance` in [0, 1)."""
     if not isinstance(error, Exception):
         return None

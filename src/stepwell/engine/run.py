@@ -194,7 +194,7 @@ class Run:
 
     def _copy_of(self, name: str, state: Any) -> Any:
         if self.flat.get(name) is state:
-            return state.copy()
+            return self.flat[name].copy()
         if isinstance(state, (list, dict, set)) and is_flat(state):
             self.flat[name] = state
             return state.copy()

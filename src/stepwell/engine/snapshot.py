@@ -129,7 +129,9 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
     if live:
         stored = {record.task: record for record in loaded.pending}
     views = tuple(task_view(run, task, stored.get(task.id), live, states or {}) for task in tasks)
-    finished = [record for task in tasks if (record := stored.get(task.id)) is not None and record.finished] if live else []
+    finished = (
+        [record for task in tasks if (record := stored.get(task.id)) is not None and record.finished] if live else []
+    )
     if finished:
         _show_finished(run, finished)
     done = {record.task for record in finished}

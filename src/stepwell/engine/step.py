@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from stepwell.copies import COPIERS
 from stepwell.engine.effects import CacheGet, CacheSet, Cancel, Clock, Emit, Next, Random
 from stepwell.engine.events import show_end
 from stepwell.engine.faults import error_record, is_cancelled, retold, with_note
-from stepwell.copies import COPIERS
 from stepwell.engine.interrupts import open_questions, unwrapped
 from stepwell.engine.parent import command_for_here
 from stepwell.engine.retry import seconds, wait_before_retry
@@ -40,7 +40,7 @@ def execute(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
         if node.cache is None and node.timeout is None and run.plan.step_timeout is None:
             back = yield Next(tasks)
             task = tasks[0]
-            if task.error is None and task._questions is None:
+            if task.error is None and task._questions is None and len(back) == 1:
                 _accept(task)
                 return tasks
             return (yield from Crowd(run, tasks).collect(back))
@@ -207,7 +207,9 @@ class Crowd:
             yield from self._succeed(task)
         elif isinstance(error, GraphInterrupt):
             task.error, task.paused = None, True
-            task.questions.pass_on(q for q in error.interrupts if all(q is not known for known, _ in task.questions.open))
+            task.questions.pass_on(
+                q for q in error.interrupts if all(q is not known for known, _ in task.questions.open)
+            )
             self.unshown.append(task)
         elif isinstance(error, ParentCommand):
             yield from self._obey(task, error)
@@ -349,7 +351,8 @@ def _fault_of(task: Task) -> BaseException | None:
     if not task.asked:
         return None
     return InterruptSwallowedError(
-        f"node {task.name!r} asked a question, caught the pause that interrupt() raised, and went on without an answer. "
+        f"node {task.name!r} asked a question, caught the pause that interrupt() raised, and went on without an "
+        "answer. "
         "Let it pass: catch Exception instead of BaseException, or re-raise errors.GraphInterrupt."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepwell.copies import copied
@@ -25,7 +25,7 @@ class Task:
 
     attempt = 1
     error: BaseException | None = None
-    writes: Writes = []
+    writes: Sequence[tuple[str, Any]] = ()
     cached = False
     done = False  # its result is in `writes`: it ran, was stored, or came from the cache
     started = 0.0
@@ -142,7 +142,7 @@ class Task:
         """Ready for another attempt: same id, same answers, nothing written."""
         self.attempt += 1
         self.error = None
-        self.writes = []
+        self.writes = ()
         self.calls = self.graphs = 0
         self.cancelled = self.paused = False
         self._slots = None

@@ -52,9 +52,7 @@ class Shape:
         print(f"[{where}{mode}] {payload!r}")
 
 
-def shape_of(
-    mode: Any, subgraphs: bool, version: str, printed: Any, coerce: Callable[[Any], Any] | None
-) -> Shape:
+def shape_of(mode: Any, subgraphs: bool, version: str, printed: Any, coerce: Callable[[Any], Any] | None) -> Shape:
     """The shape that a call asks for. GraphError for a mode or version there is none of."""
     wanted = _named(mode)
     if version not in ("v1", "v2"):

@@ -24,7 +24,8 @@ class Pregel(Running, Looking, Describing):
     Made by `StateGraph(...).compile()`, `@entrypoint`, or from nodes and channels (names.md: `Pregel(nodes=…)`).
     """
 
-    stream_mode_default = "values"
+    plan: Plan
+    stream_mode_default: Any = "values"
 
     def __init__(
         self,
@@ -42,6 +43,7 @@ class Pregel(Running, Looking, Describing):
         **declared: Any,
     ) -> None:
         if plan is None:
+            self.stream_mode_default = declared.pop("stream_mode", "values")
             plan = _declared(declared, name)
         elif declared:
             raise GraphError(f"{', '.join(declared)} cannot be given beside a plan")
@@ -57,8 +59,6 @@ class Pregel(Running, Looking, Describing):
         self.context_schema = context_schema if builder is None else getattr(builder, "context_schema", context_schema)
         self.config: Mapping[str, Any] | None = config
         self.warned_of_no_saver = False
-        if declared.get("stream_mode"):
-            self.stream_mode_default = declared["stream_mode"]
 
     @property
     def nodes(self) -> Mapping[str, Any]:
@@ -158,10 +158,11 @@ class Pregel(Running, Looking, Describing):
         return [self.plan.nodes[name].cache_ns for name in wanted if self.plan.nodes[name].cache is not None]
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}: {', '.join(n for n, node in self.nodes.items() if not node.hidden)}>"
+        shown = ", ".join(name for name, node in self.nodes.items() if not node.hidden)
+        return f"<{type(self).__name__} {self.name!r}: {shown}>"
 
 
 def _declared(declared: dict[str, Any], name: str | None) -> Plan:
     from stepwell.pregel.builder import plan_of_pregel  # builds on the nodes' callables, above this file
 
-    return plan_of_pregel(name=name, **declared)
+    return plan_of_pregel(name=name or "Stepwell", **declared)

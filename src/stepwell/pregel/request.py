@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FROM_WITHIN = frozenset(("custom", "messages", "tools"))
 """Stream modes whose chunks come from inside a task."""
 OPTIONS = frozenset(
-    "context print_mode output_keys interrupt_before interrupt_after durability control debug input".split()
+    ("context", "print_mode", "output_keys", "interrupt_before", "interrupt_after", "durability", "control", "debug")
 )
 DURABILITIES = ("sync", "async", "exit")
 

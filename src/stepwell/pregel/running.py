@@ -115,7 +115,9 @@ class Running:
         finally:
             await flow.aclose()
 
-    def batch(self, inputs: Sequence[Any], config: Any = None, *, return_exceptions: bool = False, **kw: Any) -> list[Any]:
+    def batch(
+        self, inputs: Sequence[Any], config: Any = None, *, return_exceptions: bool = False, **kw: Any
+    ) -> list[Any]:
         """`invoke` for several inputs, in threads; `config` is one for all or one each. Results in order of inputs."""
         from concurrent.futures import ThreadPoolExecutor  # a batch needs a pool, a single call does not load it
 
@@ -186,6 +188,8 @@ def _wants_own_post(run: Run, shape: Shape) -> bool:
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
     if isinstance(config, Sequence):
         if len(config) != len(inputs):
-            raise ValueError(f"batch was given {len(inputs)} inputs and {len(config)} configs; give one each or one for all")
+            raise ValueError(
+                f"batch was given {len(inputs)} inputs and {len(config)} configs; give one each or one for all"
+            )
         return list(config)
     return [config] * len(inputs)

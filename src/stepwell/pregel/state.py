@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from stepwell.checkpoint.base.config import at_of, get_checkpoint_id
+from stepwell.config import run_config
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.edit import update_thread
 from stepwell.engine.looking import Viewed, look, look_back
@@ -13,7 +14,6 @@ from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.snapshot import config_at
 from stepwell.errors import GraphError, InvalidUpdateError
-from stepwell.config import run_config
 from stepwell.ids import as_uuid_text
 from stepwell.pregel.request import make_run, need_saver
 from stepwell.saves import At
@@ -123,7 +123,9 @@ class Looking:
         if before is not None:
             named = get_checkpoint_id(before)
             if named is None:
-                raise GraphError('`before` is a config that names a checkpoint: {"configurable": {"checkpoint_id": "…"}}')
+                raise GraphError(
+                    '`before` is a config that names a checkpoint: {"configurable": {"checkpoint_id": "…"}}'
+                )
             start = as_uuid_text(named)
         return _Pages(run, viewed, at, filter, start, limit, lineage)
 
@@ -131,8 +133,8 @@ class Looking:
         chain = need_saver(self, what)  # type: ignore[arg-type]  # the half of a Pregel
         full = run_config(self.config, config)
         at = at_of(full)
-        graph = self.graph_at(at.ns or "") or self  # type: ignore[attr-defined]  # as above
-        viewed = graph.viewed()
+        graph: Any = self.graph_at(at.ns or "") or self  # type: ignore[attr-defined]  # as above
+        viewed: Viewed = graph.viewed()
         run = viewed.run_at(at)
         run.chain = chain
         return run, at, viewed
@@ -142,12 +144,12 @@ class Looking:
             raise InvalidUpdateError("bulk_update_state was given no supersteps.")
         need_saver(self, "update_state")  # type: ignore[arg-type]  # the half of a Pregel
         at = at_of(run_config(self.config, config))
-        graph = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
+        graph: Any = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
         if graph is None:
             raise InvalidUpdateError(
                 f"no graph runs in namespace {at.ns!r}: the node it names does not exist, or has no graph in it."
             )
-        own = graph if graph is self else graph.copy({"checkpointer": self.checkpointer})  # type: ignore[attr-defined]
+        own: Any = graph if graph is self else graph.copy({"checkpointer": self.checkpointer})  # type: ignore[attr-defined]  # as above
         run = make_run(own, {**config, "configurable": {**config["configurable"], "checkpoint_ns": ""}}, options={})
         run.at = at
         run.starts = {}
@@ -181,8 +183,11 @@ class _Pages:
     def __iter__(self) -> Iterator[tuple[Run, Any]]:
         while self._more:
             size = PAGE if self._left is None else min(PAGE, self._left)
-            yield self._run, look_back(
-                self._viewed, self._at, lineage=self._lineage, filter=self._filter, before=self._before, limit=size
+            yield (
+                self._run,
+                look_back(
+                    self._viewed, self._at, lineage=self._lineage, filter=self._filter, before=self._before, limit=size
+                ),
             )
 
     def take(self, page: tuple[list[StateSnapshot], str | None]) -> list[StateSnapshot]:
