@@ -1,144 +1,19 @@
-"""Difference 36: a cached result is used again only by the same callable for exactly the same input."""
+"""Difference 36: a cached result is used again for exactly the same input only."""
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from stepwell.cache.key import cache_key, cache_namespace, identity_of
+from stepwell.cache.key import cache_key, key_of
 from stepwell.types import CachePolicy
 from stepwell.warnings import StepwellWarning
 
 POLICY = CachePolicy(ttl=5)
-NS = ("ns", "work")
-
-
-def work(state: Any) -> Any:
-    return state
-
-
-def other(state: Any) -> Any:
-    return [state]
-
-
-def tagged(tag: Any, state: Any) -> Any:
-    return tag, state
-
-
-def closing_over(tag: Any) -> Callable[[Any], Any]:
-    def node(state: Any) -> Any:
-        return tag, state
-
-    return node
-
-
-def with_default(tag: str) -> Callable[[Any], Any]:
-    def node(state: Any, tag: str = tag) -> Any:
-        return tag, state
-
-    return node
-
-
-class A:
-    def __init__(self, tag: Any = None) -> None:
-        self.tag = tag
-
-    def __call__(self, state: Any) -> Any:
-        return "A", state
-
-    def method(self, state: Any) -> Any:
-        return self.tag, state
-
-
-class B(A):
-    def __call__(self, state: Any) -> Any:
-        return "B", state
-
-
-class DescribeTheIdentityOfACallable:
-    @pytest.mark.parametrize(
-        ("make_one", "make_other"),
-        [
-            (lambda: work, lambda: other),
-            (lambda: A(), lambda: B()),
-            (lambda: A("x"), lambda: A("y")),
-            (lambda: A("1"), lambda: A(1)),
-            (lambda: A(1), lambda: A(True)),
-            (lambda: A([1]), lambda: A((1,))),
-            (lambda: functools.partial(tagged, "p"), lambda: functools.partial(tagged, "q")),
-            (lambda: functools.partial(tagged, "p"), lambda: functools.partial(tagged, tag="p")),
-            (lambda: functools.partial(work), lambda: work),
-            (lambda: A("x").method, lambda: A("y").method),
-            (lambda: A("x").method, lambda: A("x")),
-            (lambda: closing_over("x"), lambda: closing_over("y")),
-            (lambda: closing_over(work), lambda: closing_over(other)),
-            (lambda: closing_over(threading.Lock()), lambda: closing_over(threading.Lock())),
-            (lambda: with_default("x"), lambda: with_default("y")),
-            (lambda: lambda state: state, lambda: lambda state: [state]),
-            (lambda: A, lambda: B),
-        ],
-    )
-    def test_differs_where_they_do(self, make_one: Any, make_other: Any) -> None:
-        one, another = make_one(), make_other()
-
-        assert identity_of(one) != identity_of(another)
-
-    @pytest.mark.parametrize(
-        "make",
-        [
-            lambda: work,
-            lambda: A("x"),
-            lambda: A({"deep": [1, ("a",)]}),
-            lambda: A(work),
-            lambda: A("x").method,
-            lambda: functools.partial(tagged, "p"),
-            lambda: closing_over("x"),
-            lambda: closing_over([work, {"f": other}]),
-            lambda: closing_over(A("x")),
-        ],
-    )
-    def test_is_the_same_for_what_is_made_the_same_way(self, make: Any) -> None:
-        assert identity_of(make()) == identity_of(make())
-
-    def test_stays_with_an_object_that_has_no_encoding(self) -> None:
-        lock = threading.Lock()
-
-        assert identity_of(closing_over(lock)) == identity_of(closing_over(lock))
-
-    def test_ends_for_a_function_that_holds_itself(self) -> None:
-        def make(tag: str) -> Callable[[Any], Any]:
-            def node(state: Any) -> Any:
-                return node, tag
-
-            return node
-
-        assert identity_of(make("x")) == identity_of(make("x")) != identity_of(make("y"))
-
-    def test_is_the_same_in_another_process(self, proc: Any) -> None:
-        script = """
-            import functools
-            from stepwell.cache.key import identity_of
-            def node(state, kinds=frozenset({"a", "b", "c"})):
-                return state in {"x", "y", "z"}
-            class Node:
-                def __init__(self): self.tag = {"a": 1}
-                def __call__(self, state): return state
-            print(identity_of(node), identity_of(Node()), identity_of(functools.partial(node, 1)))
-        """
-
-        assert proc(script) == proc(script)
-
-    def test_begins_with_its_name(self) -> None:
-        assert identity_of(work)[0] == "tests.cache.test_key.work"
-        assert identity_of(functools.partial(work))[0] == "tests.cache.test_key.work"
-        assert identity_of(A())[0] == "tests.cache.test_key.A"
-
-    def test_and_the_name_of_the_node_make_its_namespace(self) -> None:
-        assert cache_namespace("a", work) != cache_namespace("b", work) != cache_namespace("b", other)
+NS = ("work", "mod.work#1")
 
 
 class DescribeTheKeyOfAnInput:
@@ -183,3 +58,24 @@ class DescribeTheKeyOfAnInput:
     def test_is_none_with_a_warning_for_an_input_without_an_exact_encoding(self) -> None:
         with pytest.warns(StepwellWarning, match="'work' are not cached for this input"):
             assert cache_key(NS, POLICY, {"x": threading.Lock()}) is None
+
+
+class DescribeTheKeyOfATask:
+    def test_is_that_of_its_input(self) -> None:
+        key = cache_key(NS, POLICY, {"x": 1})
+
+        assert key is not None and key_of(a_task(input={"x": 1})) == (key.ns, key.key)
+
+    def test_is_that_of_its_arguments_for_a_call(self) -> None:
+        key = cache_key(NS, POLICY, 1, y=2)
+
+        assert key is not None
+        assert key_of(a_task(path=("push", "p", 0, True), arg=((1,), {"y": 2}))) == (key.ns, key.key)
+
+    def test_is_none_without_a_policy_or_a_cache(self) -> None:
+        assert key_of(a_task(policy=None)) is None and key_of(a_task(cache=None)) is None
+
+
+def a_task(policy: Any = POLICY, cache: Any = "a cache", **parts: Any) -> Any:
+    node = SimpleNamespace(cache=policy, cache_ns=NS)
+    return SimpleNamespace(**{"node": node, "run": SimpleNamespace(cache=cache), "path": ("pull", "work"), **parts})

@@ -1,38 +1,31 @@
-"""Under which key a node's result is cached: the full identity of what runs, and the exact input.
-
-Two callables share results only when nothing that could make them differ does: module, qualified name, code, defaults,
-what a closure holds, the arguments of a partial, the class and attributes of an instance. What has no exact encoding
-(a client, a lock) stands for itself: it is equal to no other object, not even in another run of the program.
-"""
+"""Under which key a node's result is cached: what runs, and the exact input."""
 
 from __future__ import annotations
 
-import functools
-import uuid
 import warnings
-import weakref
-from collections.abc import Iterator, Mapping
-from hashlib import blake2b
-from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from stepwell.cache.base import FullKey
+from stepwell.cache.identity import codec, digest_of
 from stepwell.errors import SerializationError
-from stepwell.serde.codec import Codec
-from stepwell.serde.registry import Registry
 from stepwell.types import CacheKey, CachePolicy
 from stepwell.warnings import StepwellWarning
 
-CACHE_NS_WRITES: Final = "__pregel_ns_writes"
-"""First label of every namespace that holds results of nodes."""
-_DEEPEST: Final = 8
-"""How deep attributes of attributes are looked at; below, an object stands for itself."""
+if TYPE_CHECKING:
+    from stepwell.engine.task import Task
 
-_tokens: dict[int, tuple[weakref.ref[Any], str]] = {}
+_LENGTH_OF_A_CALL: Final = 4
+"""How long the path of a @task's call is; its argument is (args, kwargs)."""
 
 
-def cache_namespace(name: str, function: Any) -> tuple[str, ...]:
-    """Where the results of the node `name` lie; also what to clear to forget them."""
-    return (CACHE_NS_WRITES, *identity_of(function), name)
+def key_of(task: Task) -> FullKey | None:
+    """Where the result of this task lies in the cache; None when it is not cached."""
+    policy = task.node.cache
+    if policy is None or task.run.cache is None:
+        return None
+    args, kwargs = task.arg if len(task.path) == _LENGTH_OF_A_CALL else ((task.input,), {})
+    key = cache_key(task.node.cache_ns, policy, *args, **kwargs)
+    return None if key is None else (key.ns, key.key)
 
 
 def cache_key(ns: tuple[str, ...], policy: CachePolicy, *args: Any, **kwargs: Any) -> CacheKey | None:
@@ -44,153 +37,13 @@ def cache_key(ns: tuple[str, ...], policy: CachePolicy, *args: Any, **kwargs: An
         given = policy.key_func(*args, **kwargs)
         return CacheKey(ns, f"s:{given}" if isinstance(given, str) else f"b:{bytes(given).hex()}", policy.ttl)
     try:
-        data = _codec().encode((args, kwargs))
+        data = codec().encode((args, kwargs))
     except SerializationError as error:
         warnings.warn(
-            f"results of {ns[-1]!r} are not cached for this input, because it has no exact encoding: {error} "
-            "Give the node CachePolicy(key_func=...) that makes a key of it.",
+            f"results of {ns[0]!r} are not cached for this input, because it has no exact encoding: {error} "
+            "Give it CachePolicy(key_func=...) that makes a key of the input.",
             StepwellWarning,
             stacklevel=2,
         )
         return None
-    return CacheKey(ns, f"d:{_digest(data)}", policy.ttl)
-
-
-def identity_of(function: Any) -> tuple[str, ...]:
-    """Labels that two callables share only when they do the same: what it is called, and a digest of all it is."""
-    inner = function
-    while isinstance(inner, functools.partial | MethodType):
-        inner = inner.func if isinstance(inner, functools.partial) else inner.__func__
-    named = inner if hasattr(inner, "__qualname__") else type(inner)
-    module, name = getattr(named, "__module__", None) or "", getattr(named, "__qualname__", repr(type(inner)))
-    return (f"{module}.{name}", _digest(*_parts(function, ())))
-
-
-def _digest(*parts: bytes) -> str:
-    digest = blake2b(digest_size=16)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big"))  # so that ("a", "bc") and ("ab", "c") differ
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def _parts(value: Any, around: tuple[int, ...]) -> Iterator[bytes]:
-    """All that tells a callable from another, as bytes. `around`: the ids of the objects it was found in."""
-    if id(value) in around:
-        yield f"again:{around.index(id(value))}".encode()
-        return
-    inside = (*around, id(value))
-    if isinstance(value, functools.partial):
-        yield b"partial"
-        yield from _parts(value.func, inside)
-        yield from _held(value.args, inside)
-        yield from _held(value.keywords, inside)
-    elif isinstance(value, MethodType):
-        yield b"method"
-        yield from _parts(value.__func__, inside)
-        yield from _held(value.__self__, inside)
-    elif isinstance(value, FunctionType):
-        yield from _function_parts(value, inside)
-    elif isinstance(value, type | ModuleType):
-        yield _name_of(value).encode()
-    elif callable(value) and hasattr(value, "__dict__") and len(inside) < _DEEPEST:
-        yield from _instance_parts(value, inside)
-    else:
-        yield _token(value).encode()
-
-
-def _name_of(value: Any) -> str:
-    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
-
-
-def _instance_parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
-    """What an object that can be called is made of: the code of its class, and its attributes."""
-    yield b"instance"
-    for cls in type(value).__mro__[:-1]:
-        yield _name_of(cls).encode()
-        for name, member in sorted(vars(cls).items()):
-            if isinstance(member, FunctionType):
-                yield name.encode()
-                yield from _code_parts(member.__code__)
-    for name, attribute in sorted(vars(value).items()):
-        yield name.encode()
-        yield from _held(attribute, inside)
-
-
-def _function_parts(function: FunctionType, inside: tuple[int, ...]) -> Iterator[bytes]:
-    yield b"function"
-    yield _name_of(function).encode()
-    yield from _code_parts(function.__code__)
-    yield from _held(function.__defaults__, inside)
-    yield from _held(function.__kwdefaults__, inside)
-    for cell in function.__closure__ or ():
-        try:
-            content = cell.cell_contents
-        except ValueError:  # not bound yet
-            yield b"empty"
-        else:
-            yield from _held(content, inside)
-
-
-def _code_parts(code: CodeType) -> Iterator[bytes]:
-    yield code.co_code
-    yield repr((code.co_names, code.co_varnames, code.co_freevars)).encode()
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _code_parts(constant)
-        elif isinstance(constant, frozenset):  # its order differs from process to process
-            yield repr(sorted(map(repr, constant))).encode()
-        else:
-            yield f"{type(constant).__name__}:{constant!r}".encode("utf-8", "surrogatepass")
-
-
-def _held(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
-    """A value that something holds: its exact encoding, or the parts of what it is made of."""
-    if isinstance(value, FunctionType | MethodType | functools.partial | type | ModuleType):
-        yield from _parts(value, inside)
-        return
-    try:
-        data = _codec().encode(value)
-    except SerializationError:
-        yield from _mixed_parts(value, inside)
-    else:
-        yield data
-
-
-def _mixed_parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
-    """A container that holds something without an encoding, or such a thing itself."""
-    if len(inside) >= _DEEPEST or not isinstance(value, list | tuple | Mapping):
-        yield from _parts(value, inside)
-        return
-    inside = (*inside, id(value))
-    yield f"{type(value).__name__}:{len(value)}".encode()
-    for held in value.items() if isinstance(value, Mapping) else value:
-        yield from _held(held, inside)
-
-
-def _token(value: Any) -> str:
-    """A text that stands for this very object as long as it lives, and never for another."""
-    known = _tokens.get(id(value))
-    if known is not None and known[0]() is value:
-        return known[1]
-    token = uuid.uuid4().hex
-    try:
-        number = id(value)
-        _tokens[number] = (weakref.ref(value, lambda _: _tokens.pop(number, None)), token)
-    except TypeError:  # cannot be watched: a new text each time, so that nothing is ever shared by mistake
-        pass
-    return token
-
-
-class _Trusting(Registry):
-    """Every class is fine: what is encoded for a key is never read back."""
-
-    __slots__ = ()
-
-    def trusts(self, cls: type) -> bool:
-        return True
-
-
-@functools.cache
-def _codec() -> Codec:
-    return Codec(_Trusting())
+    return CacheKey(ns, f"d:{digest_of(data)}", policy.ttl)
