@@ -10,7 +10,7 @@ from stepwell.pregel.pregel import Pregel
 class CompiledStateGraph(Pregel):
     """What `StateGraph.compile()` gives."""
 
-    builder: Any
+    stream_mode_default = "updates"
     transformers: tuple[Any, ...] = ()
 
     @property

@@ -30,7 +30,7 @@ def body_of(callee: Callee, outlet: Outlet) -> Body:
 
 def _run(callee: Callee, outlet: Outlet) -> Callable[[Any, Any], Writes] | None:
     if outlet.is_async:
-        return None
+        return None if callee.call is None else outlet.refuse_sync
     writes_of = outlet.writes_of
     if callee.plain is not None:
         plain = callee.plain

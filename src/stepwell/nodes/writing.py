@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from stepwell.errors import (
     ErrorCode,
@@ -135,14 +135,19 @@ class Outlet:
             writes += self.fixed
             for branch in self.branches:
                 if branch.call is None:
-                    raise TypeError(
-                        f"route {branch.name!r} of node {self.name!r} is async, and the graph was called with a sync "
-                        "method. Call the async one (ainvoke, astream, aupdate_state), or make the route a plain def."
-                    )
+                    self.refuse_sync(output, task)
                 writes += self.exits.answer(branch, branch.call(branch.handed(values, task), task))
             return writes
 
         return writes_of
+
+    def refuse_sync(self, input: Any, task: Any) -> NoReturn:
+        """What a node with an async route is for a sync call."""
+        route = next(branch.name for branch in self.branches if branch.call is None)
+        raise TypeError(
+            f"route {route!r} of {self.who} is async, and the graph was called with a sync method. "
+            "Call the async one (ainvoke, astream, aupdate_state), or make the route a plain def."
+        )
 
     async def awrites_of(self, output: Any, task: Any) -> Writes:
         """`writes_of` where routes may be async."""

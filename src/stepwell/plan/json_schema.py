@@ -62,7 +62,12 @@ def _default(typ: Any, name: str) -> Any:
         return field.default
     if is_model(cls):
         return cls.model_fields[name]
-    return None
+    return Field(default=None, json_schema_extra=_without_default)
+
+
+def _without_default(described: dict[str, Any]) -> None:
+    """A key that may be missing has no value then, not None."""
+    described.pop("default", None)
 
 
 def _lenient(hint: Any) -> Any:

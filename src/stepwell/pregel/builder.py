@@ -24,6 +24,13 @@ from stepwell.plan.spelling import meant
 from stepwell.types import END, MISSING, TASKS, CachePolicy, RetryPolicy, Send, TimeoutPolicy
 from stepwell.warnings import StepwellWarning
 
+_OPTIONS: Final = frozenset(
+    {
+        *("interrupt_before_nodes", "interrupt_after_nodes", "step_timeout", "retry_policy", "cache_policy"),
+        *("auto_validate", "stream_mode", "stream_eager", "trigger_to_nodes", "stream_transformers"),
+    }
+)
+"""Options of `Pregel(…)` beside its channels and nodes; those of the second line change nothing of the plan."""
 PASSTHROUGH: Final = MISSING
 """Stands for: what the node returned."""
 
@@ -142,6 +149,9 @@ def plan_of_pregel(
     options: interrupt_before_nodes, interrupt_after_nodes, step_timeout, retry_policy, cache_policy.
     Raises GraphError where a node or an option names a channel or node that is not there.
     """
+    strange = options.keys() - _OPTIONS
+    if strange:
+        raise TypeError(f"Pregel takes no option {min(strange)!r}.{meant(min(strange), _OPTIONS)}")
     state, managed = _declared(channels or {})
     shown = _listed(stream_channels) if stream_channels is not None else tuple(state)
     inputs, outputs = _listed(input_channels), _listed(output_channels)
