@@ -20,7 +20,8 @@ def writer(cls: type) -> Writer:
     if cls is numpy.ndarray:
         return _write_array
     if cls in (numpy.str_, numpy.bytes_):
-        return lambda value, pack: Ext(codes.NUMPY_TEXT, pack(value.item()))
+        plain = str.__str__ if cls is numpy.str_ else bytes  # item() would drop NULs at the end
+        return lambda value, pack: Ext(codes.NUMPY_TEXT, pack(plain(value)))
     if issubclass(cls, numpy.generic):
         return _write_scalar
     if issubclass(cls, numpy.dtype):
@@ -38,11 +39,28 @@ def _described(dtype: Any) -> Any:
 
 def _write_array(value: Any, pack: Pack) -> Ext:
     # Always row by row: equal arrays shall give equal bytes, however they lie in memory.
-    return Ext(codes.NDARRAY, pack([_described(value.dtype), list(value.shape), value.tobytes()]))
+    return Ext(codes.NDARRAY, pack([_described(value.dtype), list(value.shape), _bytes(value)]))
 
 
 def _write_scalar(value: Any, pack: Pack) -> Ext:
-    return Ext(codes.NUMPY_SCALAR, pack([_described(value.dtype), value.tobytes()]))
+    return Ext(codes.NUMPY_SCALAR, pack([_described(value.dtype), _bytes(value)]))
+
+
+def _bytes(value: Any) -> bytes:
+    if value.dtype.names is None:
+        return value.tobytes()  # type: ignore[no-any-return] # numpy is not imported for its types either
+    # What lies between the fields is whatever was in memory there; equal arrays shall give equal bytes.
+    clean = import_module("numpy").zeros(value.shape, value.dtype)
+    _copy_fields(value, clean)
+    return clean.tobytes()  # type: ignore[no-any-return] # as above
+
+
+def _copy_fields(source: Any, target: Any) -> None:
+    for name in source.dtype.names:
+        if target[name].dtype.names is None:
+            target[name] = source[name]
+        else:
+            _copy_fields(source[name], target[name])
 
 
 def _numpy_format() -> Any:

@@ -135,7 +135,9 @@ class _Within:
         self.kind = kind
 
 
-_DIRECT: Final = frozenset((tuple, set, frozenset, OrderedDict, Counter, SimpleNamespace, MappingProxyType))
+_DIRECT: Final[frozenset[Any]] = frozenset(
+    (tuple, set, frozenset, OrderedDict, Counter, SimpleNamespace, MappingProxyType)
+)
 
 
 def _place(path: list[Any]) -> str:

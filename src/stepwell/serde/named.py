@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 import traceback
 import warnings
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any, Final
@@ -170,6 +171,8 @@ def _enum_builder(cls: Any) -> Callable[..., Any] | None:
 
 
 def _builtin_base(cls: type) -> type | None:
+    if issubclass(cls, OrderedDict | defaultdict):  # they hold more than the dict that can be seen
+        return None
     for base in cls.__mro__:
         if base in _BASES:
             return base

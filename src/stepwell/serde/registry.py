@@ -137,7 +137,14 @@ class Registry:
         if not self.trusts(cls):
             self._report(cls, strict)
         if built_in(stored_name(cls)) is not cls:
-            self._names[stored_name(cls)] = cls
+            self._learn(stored_name(cls), cls)
+
+    def _learn(self, name: str, cls: type) -> None:
+        # What one saver met, the whole process knows; but a class of a schema is not replaced by one in passing.
+        if self.parent is not None:
+            self.parent._learn(name, cls)
+        elif self._names.get(name) not in self._trusted:
+            self._names[name] = cls
 
     def find(self, name: str) -> type | None:
         """The class stored under `name`; None when this process does not know it."""
