@@ -39,6 +39,31 @@ def run_in_thread(work: Callable[[], None]) -> None:
     worker.inbox.put(work)
 
 
+class Begun:
+    """Work that runs in a thread, to be waited for."""
+
+    __slots__ = ("_done", "_error")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._done = threading.Event()
+        self._error: BaseException | None = None
+
+        def run() -> None:
+            try:
+                work()
+            except BaseException as error:
+                self._error = error
+            self._done.set()
+
+        run_in_thread(run)
+
+    def wait(self) -> None:
+        """Returns when the work is done; raises what it raised."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+
+
 class Crew:
     """Runs tasks for one driver and hands them to `arrive` one by one, from the worker's thread."""
 

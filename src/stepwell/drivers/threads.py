@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from stepwell.drivers.crew import Crew, run_in_thread
+from stepwell.drivers.crew import Begun, Crew, run_in_thread
 from stepwell.engine import effects as fx
 from stepwell.engine.calls import call_task, run_call
 from stepwell.engine.faults import CancelledError
@@ -42,7 +42,7 @@ class ThreadDriver:
         self.running = 0
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
-        self.background: list[Future[Any]] = []
+        self.background: deque[Begun] = deque()
         if bind:
             run.clock = time.monotonic
             run.spawn = self.spawn
@@ -159,8 +159,10 @@ class ThreadDriver:
                 task.error = CancelledError()
                 self.arrived.put(task)
 
-    def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Future[Any]:
+    def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Any:
         """Runs a @task call in a thread of its own; answers its future."""
+        from concurrent.futures import Future  # brings in logging (6 ms), and few graphs call tasks
+
         task = call_task(parent, index, func, args, kwargs, **options)
         future: Future[Any] = Future()
         driver = ThreadDriver(self.run, self.cache, bind=False)
@@ -198,17 +200,8 @@ class ThreadDriver:
     def _later(self, op: Any) -> None:
         """Begins an operation once the one before it is done, which keeps their order and finds its error."""
         self._settle()
-        future: Future[Any] = Future()
-
-        def work() -> None:
-            try:
-                future.set_result(self.chain.perform(op))
-            except BaseException as error:
-                future.set_exception(error)
-
-        self.background.append(future)
-        run_in_thread(work)
+        self.background.append(Begun(lambda: self.chain.perform(op)))
 
     def _settle(self) -> None:
         while self.background:
-            self.background.pop().result()
+            self.background.popleft().wait()

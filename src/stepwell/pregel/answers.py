@@ -6,15 +6,16 @@ from hashlib import blake2b
 from typing import Any
 
 from stepwell.errors import InvalidResumeError, SerializationError
-from stepwell.serde.codec import Codec
 from stepwell.types import Interrupt
 
-_codec: list[Codec] = []
+_codec: list[Any] = []
 
 
 def digest(value: Any) -> str:
     """A short text that equal values share, of the value's stored form where it has one."""
     if not _codec:
+        from stepwell.serde.codec import Codec  # only graphs that ask need the types on disk
+
         _codec.append(Codec())
     try:
         form = _codec[0].encode(value)

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepwell.checkpoint.base.config import at_of
 from stepwell.config import parent_of, run_config, stored_metadata
 from stepwell.constants import CONF
 from stepwell.engine.opening import node_names
@@ -19,6 +18,7 @@ from stepwell.ids import IdClock
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
+from stepwell.pregel.savers import address, chain_for
 from stepwell.saves import At
 from stepwell.types import NS_END, NS_SEP
 
@@ -121,15 +121,13 @@ def _stand_alone(run: Run, graph: Pregel, full: Mapping[str, Any]) -> None:
         if full[CONF].get("thread_id") is not None and saver is None:
             _warn_of_no_saver(graph)
         return
-    from stepwell.checkpoint.base.chain_of import chain_of
-
-    run.chain = chain_of(saver)
+    run.chain = chain_for(saver)
     run.at = _address(run, full)
 
 
 def _address(run: Run, full: Mapping[str, Any]) -> At:
     """Where the run starts. A config of a graph inside addresses its parent, which starts that graph from there."""
-    at = at_of(full)
+    at = address(full)
     if not at.ns:
         return at
     above: Mapping[str, str] = full[CONF].get("checkpoint_map") or {}
@@ -161,9 +159,7 @@ def need_saver(graph: Pregel, what: str) -> Any:
             f"{what} needs a checkpointer, and graph {graph.name!r} was compiled without one (No checkpointer set). "
             "Compile with checkpointer=InMemorySaver() or SqliteSaver('file.db')."
         )
-    from stepwell.checkpoint.base.chain_of import chain_of
-
-    return chain_of(saver)
+    return chain_for(saver)
 
 
 # A run inside a task of another.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
-from stepwell.checkpoint.base.config import at_of, get_checkpoint_id
 from stepwell.config import run_config
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.edit import update_thread
@@ -16,6 +15,7 @@ from stepwell.engine.snapshot import config_at
 from stepwell.errors import GraphError, InvalidUpdateError
 from stepwell.ids import as_uuid_text
 from stepwell.pregel.request import make_run, need_saver
+from stepwell.pregel.savers import address
 from stepwell.saves import At
 from stepwell.types import StateSnapshot, StateUpdate
 
@@ -121,7 +121,7 @@ class Looking:
         run, at, viewed = self._reader(config, "get_state_history")
         start = None
         if before is not None:
-            named = get_checkpoint_id(before)
+            named = (before.get("configurable") or {}).get("checkpoint_id")
             if named is None:
                 raise GraphError(
                     '`before` is a config that names a checkpoint: {"configurable": {"checkpoint_id": "…"}}'
@@ -132,7 +132,7 @@ class Looking:
     def _reader(self, config: Config, what: str) -> tuple[Run, At, Viewed]:
         chain = need_saver(self, what)  # type: ignore[arg-type]  # the half of a Pregel
         full = run_config(self.config, config)
-        at = at_of(full)
+        at = address(full)
         graph: Any = self.graph_at(at.ns or "") or self  # type: ignore[attr-defined]  # as above
         viewed: Viewed = graph.viewed()
         run = viewed.run_at(at)
@@ -143,7 +143,7 @@ class Looking:
         if not supersteps:
             raise InvalidUpdateError("bulk_update_state was given no supersteps.")
         need_saver(self, "update_state")  # type: ignore[arg-type]  # the half of a Pregel
-        at = at_of(run_config(self.config, config))
+        at = address(run_config(self.config, config))
         graph: Any = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
         if graph is None:
             raise InvalidUpdateError(
