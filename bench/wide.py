@@ -10,7 +10,7 @@ from bench.cases import Case, Figures, Goal
 from bench.library import Library
 from bench.measure import aspent, figures, middle, spent
 
-STEPS = 50
+STEPS = 200
 
 
 def rounds(library: Library, keys: int, driver: str) -> Any:
@@ -46,7 +46,7 @@ def run_sync(library: Library, saver: Any, quick: bool) -> Figures:
     found: dict[str, float] = {}
     for keys in (10, 100, 1000):
         app = rounds(library, keys, "sync").compile(checkpointer=saver)
-        goes = range(2 if quick else 4)
+        goes = range(2 if quick else 3)
         took = [spent(partial(app.invoke, begin(keys), config(saver, f"{keys}-{go}"))) for go in goes][1:]
         found |= figures(f"step_{keys}_keys", middle(took), share=STEPS)
     return found
@@ -56,7 +56,7 @@ async def run_async(library: Library, saver: Any, quick: bool) -> Figures:
     found: dict[str, float] = {}
     for keys in (10, 100, 1000):
         app = rounds(library, keys, "async").compile(checkpointer=saver)
-        goes = range(2 if quick else 4)
+        goes = range(2 if quick else 3)
         took = [await aspent(partial(app.ainvoke, begin(keys), config(saver, f"{keys}-{go}"))) for go in goes][1:]
         found |= figures(f"step_{keys}_keys", middle(took), share=STEPS)
     return found
