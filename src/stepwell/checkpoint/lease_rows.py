@@ -32,9 +32,10 @@ LEASE_TABLES: Final = (
 
 _HELD = "SELECT epoch, lease_run, lease_process, lease_since, beat FROM threads WHERE key = ?"
 _TAKE = "UPDATE threads SET epoch = ?, beat = 0, lease_run = ?, lease_process = ?, lease_since = ? WHERE key = ?"
-_FREE = "UPDATE threads SET epoch = 0, lease_run = NULL, lease_process = NULL, lease_since = NULL WHERE key = ? AND epoch = ?"
-
-Sql = Generator[Any, Any, Any]
+_FREE = (
+    "UPDATE threads SET epoch = 0, lease_run = NULL, lease_process = NULL, lease_since = NULL "
+    "WHERE key = ? AND epoch = ?"
+)
 
 
 def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, Any, int]]) -> Generator[Any, Any, Fence]:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from stepwell.checkpoint.process import Process, here, is_gone
@@ -96,13 +96,14 @@ def stale(fence: Fence, held: Held | None) -> StaleRunError:
     )
     return StaleRunError(
         f"Run {fence.run} does not hold thread {fence.thread!r} any more ({whose}): it was silent for longer than its "
-        "lease, or the thread was deleted. Nothing of this step was written; run again to go on from the last checkpoint."
+        "lease, or the thread was deleted. Nothing of this step was written; "
+        "run again to go on from the last checkpoint."
     )
 
 
 def now_text() -> str:
     """The time, ISO 8601 in UTC."""
-    return datetime.now(timezone.utc).isoformat()
+    return datetime.now(UTC).isoformat()
 
 
 class ProcessLeases:

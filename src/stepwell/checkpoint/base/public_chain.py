@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
+
+from stepwell.serde.jsonplus import JsonPlusSerializer
 
 from stepwell.checkpoint.base.config import FENCE_KEY, Ride, config_of
 from stepwell.checkpoint.base.effects import Call, Inner, Listing
@@ -34,7 +36,6 @@ from stepwell.saves import (
     Staged,
     TaskRecord,
 )
-from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.sql.carry import Finished, advance, fail
 from stepwell.sql.query import Pause
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 import builtins
 import copy
 import secrets
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
+
+from stepwell.serde.jsonplus import JsonPlusSerializer
+from stepwell.serde.protocol import SerializerProtocol, maybe_add_typed_methods
 
 from stepwell.checkpoint.base.hop import in_thread, iterate_in_thread
 from stepwell.checkpoint.base.types import (
@@ -20,8 +23,6 @@ from stepwell.checkpoint.base.types import (
     CheckpointTuple,
     DeltaChannelHistory,
 )
-from stepwell.serde.jsonplus import JsonPlusSerializer
-from stepwell.serde.protocol import SerializerProtocol, maybe_add_typed_methods
 
 S = TypeVar("S", bound="BaseCheckpointSaver")
 Config = Mapping[str, Any]

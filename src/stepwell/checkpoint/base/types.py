@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, NotRequired, Protocol, TypedDict
 
 from stepwell.checkpoint.base.id import uuid6
@@ -118,4 +118,4 @@ def _values_of(channels: Mapping[str, ChannelProtocol], checkpoint: Checkpoint) 
 
 
 def _now() -> str:
-    return datetime.now(timezone.utc).isoformat()
+    return datetime.now(UTC).isoformat()

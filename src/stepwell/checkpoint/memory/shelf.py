@@ -1,0 +1,247 @@
+"""The tools' view of threads in memory: see tools/shelf.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import wraps
+from itertools import islice
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from stepwell.checkpoint.leases import ProcessLeases, now_text
+from stepwell.checkpoint.memory.thread import ThreadRows
+from stepwell.checkpoint.rows import Row
+from stepwell.checkpoint.stage import Staged, Stager
+from stepwell.checkpoint.tools.policy import MAIN
+from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
+from stepwell.saves import Fence
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def at_once(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], Generator[Any, Any, T]]:
+    """A method that needs nothing of the world, as an operation."""
+
+    @wraps(method)
+    def op(self: S, *args: P.args, **kwargs: P.kwargs) -> Generator[Any, Any, T]:
+        return method(self, *args, **kwargs)
+        yield  # makes it a generator
+
+    return op
+
+
+class MemoryShelf:
+    """Rows, heads, tags and records of every thread, as dicts."""
+
+    def __init__(self, codec: Any) -> None:
+        self.codec = codec
+        self.stager = Stager(codec)
+        self.threads: dict[str, ThreadRows] = {}
+        self._leases = ProcessLeases()
+        self._activity = 0
+
+    @at_once
+    def begin_work(self, thread: str) -> bool:
+        if self.stager.ledger_of(thread) is not None:
+            return False
+        rows = self.threads.get(thread)
+        self.stager.begin(thread, rows.next_log if rows else 0, rows.tips if rows else None)
+        return True
+
+    def end_work(self, thread: str) -> None:
+        self.stager.end(thread)
+
+    @at_once
+    def put_row(self, staged: Staged) -> None:
+        row = staged.row
+        assert row is not None
+        thread = self._thread(row.thread, row)
+        due = staged.due()
+        thread.store(due)
+        staged.settle(due)
+        thread.replace(row)
+        self._touch(thread, row)
+
+    @at_once
+    def post(self, staged: Staged) -> None:
+        thread = self._thread(staged.at.thread, None)
+        due = staged.due()
+        thread.store(due)
+        staged.settle(due)
+        thread.post((staged.at.ns or "", staged.at.checkpoint or ""), staged.tasks)
+        self._touch(thread, None)
+
+    @at_once
+    def check(self, thread: str, fence: Fence | None) -> None:
+        self._leases.check(thread, fence)
+
+    @at_once
+    def exists(self, thread: str) -> bool:
+        return thread in self.threads
+
+    @at_once
+    def marks(self, thread: str) -> list[Mark]:
+        rows = self.threads.get(thread)
+        return rows.marks() if rows is not None else []
+
+    @at_once
+    def heads(self, thread: str) -> list[Head]:
+        rows = self.threads.get(thread)
+        return rows.head_list() if rows is not None else []
+
+    @at_once
+    def set_head(self, thread: str, head: Head) -> None:
+        rows = self.threads[thread]
+        rows.heads[head.ns, head.branch] = head.id
+        if head.auto:
+            rows.autos.add((head.ns, head.branch))
+        else:
+            rows.autos.discard((head.ns, head.branch))
+
+    @at_once
+    def drop_head(self, thread: str, ns: str, branch: str) -> None:
+        rows = self.threads[thread]
+        rows.heads.pop((ns, branch), None)
+        rows.autos.discard((ns, branch))
+
+    @at_once
+    def tags(self, thread: str) -> list[Tag]:
+        rows = self.threads.get(thread)
+        return list(rows.tags.values()) if rows is not None else []
+
+    @at_once
+    def set_tag(self, thread: str, tag: Tag) -> None:
+        self.threads[thread].tags[tag.name] = tag
+
+    @at_once
+    def drop_tag(self, thread: str, name: str) -> None:
+        self.threads[thread].tags.pop(name, None)
+
+    @at_once
+    def remove(self, thread: str, gone: Sequence[Key], moved: Mapping[Key, tuple[str | None, int]]) -> None:
+        self.threads[thread].remove(gone, moved)
+
+    @at_once
+    def drop_records(self, thread: str, runs: frozenset[str]) -> None:
+        self.threads[thread].drop_records(runs)
+
+    @at_once
+    def sweep(self, thread: str) -> None:
+        if thread in self.threads:
+            self.threads[thread].sweep()
+
+    @at_once
+    def drop_thread(self, thread: str) -> None:
+        self.threads.pop(thread, None)
+
+    @at_once
+    def made_by(self, thread: str, ns: str, id: str) -> Row | None:
+        rows = self.threads.get(thread)
+        return rows.row(ns, id) if rows is not None else None
+
+    @at_once
+    def register(self, thread: str, metadata: Mapping[str, Any]) -> None:
+        rows = self._thread(thread, None)
+        rows.is_registered, rows.metadata = True, self.stager.own(metadata)
+
+    @at_once
+    def take_out(self, thread: str) -> Whole | None:
+        rows = self.threads.get(thread)
+        if rows is None:
+            return None
+        filed = [
+            (key, task, is_posted)
+            for held, is_posted in ((rows.filed, False), (rows.posted, True))
+            for key, tasks in held.items()
+            for task in tasks.values()
+        ]
+        items = [(log, start, rows.items[log][start:stop]) for log, start, stop in rows.used_runs()]
+        ordered = sorted(rows.rows(), key=lambda row: (row.id, row.ns))
+        return Whole(
+            thread, rows.created_at, rows.metadata, ordered, dict(rows.cut), filed, rows.head_list(),
+            list(rows.tags.values()), items,
+        )  # fmt: skip
+
+    @at_once
+    def put_in(self, whole: Whole) -> None:
+        thread = ThreadRows(whole.thread, whole.created_at)
+        thread.metadata, thread.is_registered = whole.metadata, True
+        for log, start, data in whole.items:
+            thread.store([[(log, start + n, item) for n, item in enumerate(data)]])  # type: ignore[list-item]  # as Item
+        for row in whole.rows:
+            thread.add(row)
+        for key, task, is_posted in whole.filed:
+            (thread.posted if is_posted else thread.filed).setdefault(key, {})[task.task] = task
+        thread.cut = dict(whole.cut)
+        for head in whole.heads:
+            thread.heads[head.ns, head.branch] = head.id
+            if head.auto:
+                thread.autos.add((head.ns, head.branch))
+        thread.tags = {tag.name: tag for tag in whole.tags}
+        self.threads[whole.thread] = thread
+        self._touch(thread, None)
+
+    @at_once
+    def facts(self, filter: Mapping[str, Any], before: Any, limit: int | None) -> list[Facts]:
+        threads = sorted(self.threads.values(), key=lambda thread: -thread.order)
+        if before is not None:
+            known = self.threads.get(str(before))
+            threads = [thread for thread in threads if known is not None and thread.order < known.order]
+        found = (self._facts(thread) for thread in threads)
+        return list(islice((facts for facts in found if holds(facts.metadata, filter)), limit))
+
+    def _facts(self, thread: ThreadRows) -> Facts:
+        head = thread.row("", thread.head("", MAIN))
+        waiting = thread.pending(("", head.id)) if head is not None else ()
+        root = thread.spaces.get("")
+        return Facts(
+            thread=thread.thread,
+            created_at=thread.created_at,
+            updated_at=thread.updated_at,
+            checkpoints=len(root.rows) if root is not None else 0,
+            metadata=dict(head.metadata) if head is not None else dict(thread.metadata),
+            checkpoint=head.id if head is not None else None,
+            step=head.step if head is not None else None,
+            next=head.next if head is not None else None,
+            branches=tuple(sorted(branch for ns, branch in thread.heads if ns == "")),
+            asks=any(not task.finished and task.interrupts is not None for task in waiting),
+            failed=any(not task.finished and task.error is not None for task in waiting),
+            held=self._leases.holder(thread.thread) is not None,
+            registered=thread.is_registered,
+            order=thread.order,
+        )
+
+    @at_once
+    def threads_of(self, runs: frozenset[str]) -> list[str]:
+        return [
+            thread.thread
+            for thread in self.threads.values()
+            if any(mark.run in runs or mark.user_run in runs for mark in thread.marks())
+            or any(
+                task.run in runs
+                for held in (thread.filed, thread.posted)
+                for tasks in held.values()
+                for task in tasks.values()
+            )
+        ]
+
+    @at_once
+    def compact(self) -> None:
+        for thread in self.threads.values():
+            thread.sweep()
+
+    def _thread(self, name: str, row: Row | None) -> ThreadRows:
+        thread = self.threads.get(name)
+        if thread is None:
+            thread = self.threads[name] = ThreadRows(name, row.ts if row is not None and row.ts else now_text())
+        return thread
+
+    def _touch(self, thread: ThreadRows, row: Row | None) -> None:
+        self._activity += 1
+        thread.order = self._activity
+        thread.updated_at = row.ts if row is not None and row.ts else now_text()
+
+
+def holds(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
+    return all(key in metadata and metadata[key] == value for key, value in filter.items())

@@ -1,0 +1,131 @@
+"""Which checkpoints stay and where heads go: the rules of prune, delete, rewind and branches, as pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag
+
+MAIN = "main"
+
+
+def auto_name(branch: str, id: str) -> str:
+    """The name of the leaf that is left behind at `id`; ids of one moment differ in their last digits."""
+    return f"{branch}@{id[:8]}"
+
+
+def free_auto_name(branch: str, id: str, taken: Collection[str]) -> str:
+    """`auto_name`, lengthened until nobody else has it."""
+    return next(
+        name for size in range(8, len(id) + 1) if (name := f"{branch}@{id[:size]}") not in taken or size == len(id)
+    )
+
+
+def is_ancestor(marks: Mapping[Key, Mark], ns: str, old: str, new: str) -> bool:
+    """Whether `old` is `new` or stands above it."""
+    at: str | None = new
+    while at is not None:
+        if at == old:
+            return True
+        mark = marks.get((ns, at))
+        at = mark.parent if mark is not None else None
+    return False
+
+
+def left_behind(marks: Mapping[Key, Mark], heads: Sequence[Head], head: Head, new: str) -> Head | None:
+    """The auto leaf that moving `head` to `new` leaves; None when its old place is above `new` or has a name."""
+    if is_ancestor(marks, head.ns, head.id, new):
+        return None
+    here = [other for other in heads if other.ns == head.ns]
+    if any(other.id == head.id and other.branch != head.branch for other in here):
+        return None
+    taken = {other.branch for other in here}
+    return Head(head.ns, free_auto_name(head.branch, head.id, taken), head.id, auto=True)
+
+
+def put_moves_main(head: str | None, parent: str | None, id: str) -> bool:
+    """Whether a public put moves `main`: it was empty, the parent was the head, or the id is greater than the head's."""
+    return head is None or parent == head or id > head
+
+
+def kept_by_latest(marks: Sequence[Mark], heads: Sequence[Head], tags: Sequence[Tag]) -> set[Key]:
+    """What prune(keep_latest) keeps: heads of named branches, tagged checkpoints, and the child heads they refer to."""
+    by_key = {mark.key: mark for mark in marks}
+    wanted = [(head.ns, head.id) for head in heads if not head.auto] + [(tag.ns, tag.id) for tag in tags]
+    return _with_children(by_key, wanted)
+
+
+def _with_children(by_key: Mapping[Key, Mark], wanted: Iterable[Key]) -> set[Key]:
+    kept: set[Key] = set()
+    left = list(wanted)
+    while left:
+        key = left.pop()
+        if key in kept or key not in by_key:
+            continue
+        kept.add(key)
+        left.extend(by_key[key].children.items())
+    return kept
+
+
+def new_parents(marks: Sequence[Mark], kept: Collection[Key]) -> dict[Key, tuple[str | None, int]]:
+    """For kept rows whose parent goes: the nearest kept ancestor, and how many rows were cut between."""
+    by_key = {mark.key: mark for mark in marks}
+    moved: dict[Key, tuple[str | None, int]] = {}
+    for mark in marks:
+        if mark.key not in kept or mark.parent is None or (mark.ns, mark.parent) in kept:
+            continue
+        parent, cut = nearest(by_key, mark.ns, mark.parent, kept)
+        if cut:
+            moved[mark.key] = parent, cut
+    return moved
+
+
+def nearest(by_key: Mapping[Key, Mark], ns: str, id: str | None, kept: Collection[Key]) -> tuple[str | None, int]:
+    """(the first kept checkpoint from `id` upwards, how many lie between)."""
+    cut = 0
+    while id is not None and (ns, id) not in kept:
+        mark = by_key.get((ns, id))
+        if mark is None:
+            return None, cut
+        id, cut = mark.parent, cut + 1
+    return id, cut
+
+
+def heads_after(marks: Sequence[Mark], heads: Sequence[Head], kept: Collection[Key]) -> tuple[list[Head], list[Head]]:
+    """(heads that move to their nearest kept ancestor, heads that go). A leaf left behind never moves onto a head."""
+    by_key = {mark.key: mark for mark in marks}
+    moved, gone = [], []
+    for head in heads:
+        if (head.ns, head.id) in kept:
+            continue
+        id, _ = nearest(by_key, head.ns, head.id, kept)
+        if id is None or head.auto:
+            gone.append(head)
+        else:
+            moved.append(Head(head.ns, head.branch, id))
+    return moved, gone
+
+
+def made_by_runs(mark: Mark, runs: Collection[str]) -> bool:
+    """Whether one of these runs made the checkpoint."""
+    return mark.run in runs or mark.user_run in runs
+
+
+def kept_without_runs(marks: Sequence[Mark], runs: Collection[str]) -> set[Key]:
+    """What stays when these runs are undone. Namespaces of tasks of a checkpoint that goes, go with it."""
+    return {mark.key for mark in marks if not made_by_runs(mark, runs)}
+
+
+def status_of(facts: Facts) -> str:
+    """What a thread is doing, from what its head says."""
+    if facts.held:
+        return "running"
+    if facts.checkpoint is None:
+        return "empty"
+    if facts.failed:
+        return "failed"
+    if facts.asks:
+        return "waiting"
+    if facts.next:
+        return "unfinished"
+    return "idle"

@@ -1,0 +1,159 @@
+"""What the tools need of a storage: rows, heads, tags and records of one thread, as operations.
+
+A tool opens the transaction (`Begin`) and then calls these; they never open one. Rules of their own they have none:
+which rows stay and where heads go is said by policy.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from stepwell.checkpoint.rows import Row, StoredTask
+from stepwell.checkpoint.stage import Staged
+from stepwell.saves import At, Commit, Fence, Loaded, Pending
+
+T = TypeVar("T")
+Op = Generator[Any, Any, T]
+Key = tuple[str, str]
+"""(namespace, checkpoint id)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A checkpoint as far as its place in the tree goes."""
+
+    ns: str
+    id: str
+    parent: str | None
+    run: str
+    children: Mapping[str, str] = field(default_factory=dict)  # stable child namespace → its head
+    user_run: str = ""  # run id that the metadata name, where it is another
+
+    @property
+    def key(self) -> Key:
+        return self.ns, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a branch of a namespace. auto: a leaf that a fork left behind."""
+
+    ns: str
+    branch: str
+    id: str
+    auto: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A name for a checkpoint."""
+
+    name: str
+    ns: str
+    id: str
+    note: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A thread as a list of threads shows it, without any value decoded.
+
+    step, next, metadata, checkpoint: of the root's head on main. asks, failed: among the tasks that ran from there.
+    """
+
+    thread: str
+    created_at: str
+    updated_at: str
+    checkpoints: int  # of the root namespace
+    metadata: Mapping[str, Any]  # of the head; of `ensure_thread` when there is none
+    checkpoint: str | None = None
+    step: int | None = None
+    next: tuple[str, ...] | None = None
+    branches: tuple[str, ...] = ()
+    asks: bool = False
+    failed: bool = False
+    held: bool = False
+    registered: bool = False
+    order: Any = None  # sorts by activity, where updated_at is too coarse
+
+
+@dataclass(slots=True)
+class Whole:
+    """All that is stored of a thread: what export writes and import reads. Runs of items are [log, start, data…]."""
+
+    thread: str
+    created_at: str
+    metadata: Mapping[str, Any]
+    rows: list[Row]
+    cut: dict[Key, int]
+    filed: list[tuple[Key, StoredTask, bool]]  # (where it ran from, record, whether it came by the public put_writes)
+    heads: list[Head]
+    tags: list[Tag]
+    items: Iterable[tuple[int, int, Sequence[bytes]]]
+
+
+class Shelf(Protocol):
+    """A storage of threads. codec: what its stored values are encoded by."""
+
+    @property
+    def codec(self) -> Any: ...
+
+    # One checkpoint.
+    def open(self, at: At) -> Op[Loaded | None]: ...
+    def stage(self, what: Commit | Pending) -> Staged: ...
+    def begin_work(self, thread: str) -> Op[bool]:
+        """A ledger to stage with, when no run of this process has one; True if `end_work` must follow."""
+        ...
+
+    def end_work(self, thread: str) -> None: ...
+    def put_row(self, staged: Staged) -> Op[None]:
+        """Store a row as the public interface does: in place of one with its key, no head moved."""
+        ...
+
+    def post(self, staged: Staged) -> Op[None]:
+        """File records as the public interface does: rows that are there stay, special ones are replaced."""
+        ...
+
+    # A thread.
+    def check(self, thread: str, fence: Fence | None) -> Op[None]: ...
+    def exists(self, thread: str) -> Op[bool]: ...
+    def marks(self, thread: str) -> Op[list[Mark]]: ...
+    def heads(self, thread: str) -> Op[list[Head]]: ...
+    def set_head(self, thread: str, head: Head) -> Op[None]: ...
+    def drop_head(self, thread: str, ns: str, branch: str) -> Op[None]: ...
+    def tags(self, thread: str) -> Op[list[Tag]]: ...
+    def set_tag(self, thread: str, tag: Tag) -> Op[None]: ...
+    def drop_tag(self, thread: str, name: str) -> Op[None]: ...
+    def remove(self, thread: str, gone: Sequence[Key], moved: Mapping[Key, tuple[str | None, int]]) -> Op[None]:
+        """Take rows away with what hangs on them; `moved`: key → (its parent now, how many were cut between)."""
+        ...
+
+    def drop_records(self, thread: str, runs: frozenset[str]) -> Op[None]:
+        """Take away records, not yet part of a checkpoint, of tasks that these runs ran."""
+        ...
+
+    def sweep(self, thread: str) -> Op[None]:
+        """Take away items that no row or record refers to any more."""
+        ...
+
+    def drop_thread(self, thread: str) -> Op[None]: ...
+    def made_by(self, thread: str, ns: str, id: str) -> Op[Row | None]: ...
+    def take_out(self, thread: str) -> Op[Whole | None]: ...
+    def put_in(self, whole: Whole) -> Op[None]: ...
+    def register(self, thread: str, metadata: Mapping[str, Any]) -> Op[None]: ...
+
+    # All threads.
+    def facts(self, filter: Mapping[str, Any], before: Any, limit: int | None) -> Op[list[Facts]]:
+        """Threads, newest activity first, whose metadata hold `filter`."""
+        ...
+
+    def threads_of(self, runs: frozenset[str]) -> Op[list[str]]:
+        """Threads in which one of these runs made something."""
+        ...
+
+    def compact(self) -> Op[None]:
+        """Give freed space back."""
+        ...

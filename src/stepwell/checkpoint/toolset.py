@@ -1,0 +1,184 @@
+"""What our savers can do with threads beside saving them: find, name, branch, rewind, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from stepwell.checkpoint.base.config import at_of, config_of, thread_text
+from stepwell.checkpoint.tools import branching, looking, moving
+from stepwell.ids import as_uuid_text
+from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
+
+T = TypeVar("T")
+Config = Mapping[str, Any]
+Status = str | Collection[str] | None
+
+
+class ThreadTools:
+    """Mixed into a saver that has a chain, `perform` and `aperform`. Twins with an `a` are the same, async."""
+
+    chain: Any
+
+    def perform(self, op: Generator[Any, Any, T]) -> T:
+        raise NotImplementedError
+
+    async def aperform(self, op: Generator[Any, Any, T]) -> T:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ finding
+
+    def list_threads(
+        self,
+        *,
+        status: Status = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        before: Any = None,
+    ) -> list[ThreadInfo]:
+        """Threads, newest activity first; no value is decoded for it.
+
+        status: one or several of idle, waiting, failed, unfinished, running, empty; None is all but empty (registered
+        only). filter: metadata of the latest checkpoint that must be equal. before: a row of an earlier page.
+        """
+        return self.perform(looking.list_threads(self.chain, status=status, filter=filter, limit=limit, before=before))
+
+    async def alist_threads(
+        self,
+        *,
+        status: Status = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        before: Any = None,
+    ) -> list[ThreadInfo]:
+        """Async twin of `list_threads`."""
+        op = looking.list_threads(self.chain, status=status, filter=filter, limit=limit, before=before)
+        return await self.aperform(op)
+
+    def unfinished(self) -> list[str]:
+        """Ids of threads that wait for an answer, failed, or stopped in the middle."""
+        return self.perform(looking.unfinished(self.chain))
+
+    async def aunfinished(self) -> list[str]:
+        """Async twin of `unfinished`."""
+        return await self.aperform(looking.unfinished(self.chain))
+
+    def provenance(self, config: Config) -> list[Provenance]:
+        """The tasks that made the checkpoint `config` names (or the head), and the keys each wrote."""
+        return self.perform(looking.provenance(self.chain, at_of(config)))
+
+    async def aprovenance(self, config: Config) -> list[Provenance]:
+        """Async twin of `provenance`."""
+        return await self.aperform(looking.provenance(self.chain, at_of(config)))
+
+    def ensure_thread(self, config: Config, metadata: Mapping[str, Any] | None = None) -> None:
+        """Register a thread without any state, so that it can be told from one that never was. Twice is once."""
+        self.perform(looking.ensure_thread(self.chain, at_of(config).thread, metadata))
+
+    async def aensure_thread(self, config: Config, metadata: Mapping[str, Any] | None = None) -> None:
+        """Async twin of `ensure_thread`."""
+        await self.aperform(looking.ensure_thread(self.chain, at_of(config).thread, metadata))
+
+    # ------------------------------------------------------------------ branches and tags
+
+    def branches(self, thread_id: str) -> list[BranchInfo]:
+        """Branches and leaves of a thread; empty when there is no such thread."""
+        return self.perform(branching.branches(self.chain, thread_text(thread_id)))
+
+    async def abranches(self, thread_id: str) -> list[BranchInfo]:
+        """Async twin of `branches`."""
+        return await self.aperform(branching.branches(self.chain, thread_text(thread_id)))
+
+    def create_branch(self, config: Config, name: str) -> dict[str, Any]:
+        """A branch that begins at the checkpoint `config` names, or at the head. Answers the config to run it with."""
+        return _branch_config(self.perform(branching.create_branch(self.chain, at_of(config), name)))
+
+    async def acreate_branch(self, config: Config, name: str) -> dict[str, Any]:
+        """Async twin of `create_branch`."""
+        return _branch_config(await self.aperform(branching.create_branch(self.chain, at_of(config), name)))
+
+    def rename_branch(self, thread_id: str, old: str, new: str) -> None:
+        """Give a branch another name; a leaf that a fork left behind becomes a branch by it."""
+        self.perform(branching.rename_branch(self.chain, thread_text(thread_id), old, new))
+
+    async def arename_branch(self, thread_id: str, old: str, new: str) -> None:
+        """Async twin of `rename_branch`."""
+        await self.aperform(branching.rename_branch(self.chain, thread_text(thread_id), old, new))
+
+    def delete_branch(self, thread_id: str, name: str) -> None:
+        """Forget a branch; its checkpoints stay until prune."""
+        self.perform(branching.delete_branch(self.chain, thread_text(thread_id), name))
+
+    async def adelete_branch(self, thread_id: str, name: str) -> None:
+        """Async twin of `delete_branch`."""
+        await self.aperform(branching.delete_branch(self.chain, thread_text(thread_id), name))
+
+    def set_head(self, config: Config, checkpoint_id: str) -> str | None:
+        """Rewind, or come back: move the head of the branch `config` names. Answers where it was."""
+        return self.perform(branching.set_head(self.chain, at_of(config), as_uuid_text(checkpoint_id)))
+
+    async def aset_head(self, config: Config, checkpoint_id: str) -> str | None:
+        """Async twin of `set_head`."""
+        return await self.aperform(branching.set_head(self.chain, at_of(config), as_uuid_text(checkpoint_id)))
+
+    def tag(self, config: Config, name: str, note: str = "") -> None:
+        """Name a checkpoint; prune keeps it."""
+        self.perform(branching.tag(self.chain, at_of(config), name, note))
+
+    async def atag(self, config: Config, name: str, note: str = "") -> None:
+        """Async twin of `tag`."""
+        await self.aperform(branching.tag(self.chain, at_of(config), name, note))
+
+    def untag(self, config: Config | str, name: str) -> None:
+        """Take a tag away. `config` may be the thread's id."""
+        self.perform(branching.untag(self.chain, _thread_of(config), name))
+
+    async def auntag(self, config: Config | str, name: str) -> None:
+        """Async twin of `untag`."""
+        await self.aperform(branching.untag(self.chain, _thread_of(config), name))
+
+    def tags(self, thread_id: str) -> list[TagInfo]:
+        """The tags of a thread, oldest first."""
+        return self.perform(branching.tags(self.chain, thread_text(thread_id)))
+
+    async def atags(self, thread_id: str) -> list[TagInfo]:
+        """Async twin of `tags`."""
+        return await self.aperform(branching.tags(self.chain, thread_text(thread_id)))
+
+    # ------------------------------------------------------------------ moving
+
+    def export_thread(self, thread_id: str) -> Iterator[bytes]:
+        """All of a thread as a stream of bytes, which any saver of ours can read back (see tools/moving.py)."""
+        return moving.written(self.perform(moving.take_out(self.chain, thread_text(thread_id))))
+
+    async def aexport_thread(self, thread_id: str) -> AsyncIterator[bytes]:
+        """Async twin of `export_thread`."""
+        for chunk in moving.written(await self.aperform(moving.take_out(self.chain, thread_text(thread_id)))):
+            yield chunk
+
+    def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
+        """Read what `export_thread` wrote, under its own or another id; answers the id. Nothing is kept of a bad stream."""
+        return self.perform(moving.put_in(self.chain, moving.read(data), thread_id and thread_text(thread_id)))
+
+    async def aimport_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
+        """Async twin of `import_thread`."""
+        return await self.aperform(moving.put_in(self.chain, moving.read(data), thread_id and thread_text(thread_id)))
+
+    def vacuum(self) -> None:
+        """Give back the space of what was deleted."""
+        self.perform(self.chain.compact())
+
+    async def avacuum(self) -> None:
+        """Async twin of `vacuum`."""
+        await self.aperform(self.chain.compact())
+
+
+def _branch_config(at: Any) -> dict[str, Any]:
+    """The config that runs a branch: it names the branch and no checkpoint."""
+    config = config_of(at)
+    config["configurable"].pop("checkpoint_id", None)
+    return config
+
+
+def _thread_of(config: Config | str) -> str:
+    return at_of(config).thread if isinstance(config, Mapping) else thread_text(config)
