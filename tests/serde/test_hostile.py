@@ -39,7 +39,8 @@ def sample() -> bytes:
 NAMES = [
     "os.system", "builtins.eval", "builtins.exec", "subprocess.Popen", "antigravity.geohash", "this.s", "os.path.join",
     "stepwell.types.interrupt", "stepwell.types.Callable", "", ".", "a", "builtins.",
-    "builtins.type", "builtins.object",    "__main__.x", "langchain_core.load.load", "pip._internal.main", "builtins.__import__",
+    "builtins.type", "builtins.object",
+    "__main__.x", "langchain_core.load.load", "pip._internal.main", "builtins.__import__",
 ]  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from stepwell.checkpoint.serde.base import (
 )
 from stepwell.checkpoint.serde.jsonplus import InvalidModuleError, JsonPlusSerializer
 from stepwell.errors import SerializationError, StoredTypeWarning, UnstorableTypeError
+from stepwell.serde import Codec, Registry
 from stepwell.types import Unknown
 
 
@@ -99,15 +100,16 @@ class DescribeAnAllowlist:
         monkeypatch.syspath_prepend(str(tmp_path))
         import allowed_for_test  # type: ignore[import-not-found] # made above
 
-        stored = JsonPlusSerializer(allowed_msgpack_modules=[allowed_for_test.Thing]).dumps_typed(
-            allowed_for_test.Thing("x")
-        )
+        serde = JsonPlusSerializer(allowed_msgpack_modules=[("allowed_for_test", "Thing")])
+        allowing = Registry()
+        allowing.expect("allowed_for_test", "Thing")
+        stored = Codec(allowing).encode(allowed_for_test.Thing("x"))
         monkeypatch.delitem(sys.modules, "allowed_for_test")
 
-        assert type(JsonPlusSerializer().loads_typed(stored)) is Unknown
+        assert type(Codec(Registry()).decode(stored)) is Unknown
         assert "allowed_for_test" not in sys.modules
-        by_name = JsonPlusSerializer(allowed_msgpack_modules=[("allowed_for_test", "Thing")])
-        assert by_name.loads_typed(stored) == "x"
+        assert serde.loads_typed(("stepwell", stored)) == "x"
+        assert "allowed_for_test" in sys.modules
 
     def test_can_be_widened(self):
         serde = JsonPlusSerializer(strict_types=True, allowed_msgpack_modules=[Ticket])
