@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stepwell.copies import COPIERS
 from stepwell.engine.run import Run
 from stepwell.engine.task import Task
 from stepwell.errors import ConcurrentWriteError, InvalidUpdateError
-from stepwell.types import MISSING, RETURN, TASKS
+from stepwell.types import MISSING, RETURN, TASKS, Overwrite
 
 
 class Moves:
@@ -40,32 +41,38 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
     Raises InvalidUpdateError with the key and who wrote it.
     """
     moves = Moves()
-    spent = _spend(run, tasks, moves)
+    new = _spend(run, tasks, moves)
     grouped = _group(tasks)
     sends = grouped.pop(TASKS, None)
-    channels, cells = run.plan.channels, run.cells
-    new = spent
+    latches, plain = run.layout.latches, run.layout.plain
     for name, writes in grouped.items():
-        channel = channels.get(name)
-        if channel is None:
-            raise InvalidUpdateError(
-                f"{_writers(tasks, name)} wrote {name!r}, which is no channel of {run.plan.name!r}."
-            )
-        state = spent.get(name, cells.get(name, MISSING))
-        try:
-            new[name] = channel.fold(state, writes)
-        except InvalidUpdateError as error:
-            raise _conflict(run, tasks, name, error) from error
-        except Exception as error:
-            raise InvalidUpdateError(
-                f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what {_writers(tasks, name)} "
-                f"wrote in step {run.step}. Nothing of the step was taken; mend the reducer or the write and run on."
-            ) from error
-    _clear_idle(run, grouped, new)
+        if name in latches:
+            new[name] = None
+        elif name in plain and len(writes) == 1 and type(writes[0]) is not Overwrite:
+            new[name] = writes[0]
+        else:
+            new[name] = _fold(run, tasks, name, new.get(name, run.cells.get(name, MISSING)), writes)
+    if run.layout.clears:
+        _clear_idle(run, grouped, new)
+    if sends or TASKS in run.cells:
+        new[TASKS] = sends or MISSING
     _take(run, new, moves)
-    if sends or TASKS in cells:
-        _take(run, {TASKS: sends or MISSING}, moves)
     return moves
+
+
+def _fold(run: Run, tasks: Sequence[Task], name: str, state: Any, writes: list[Any]) -> Any:
+    channel = run.plan.channels.get(name)
+    if channel is None:
+        raise InvalidUpdateError(f"{_writers(tasks, name)} wrote {name!r}, which is no channel of {run.plan.name!r}.")
+    try:
+        return channel.fold(state, writes)
+    except InvalidUpdateError as error:
+        raise _conflict(run, tasks, name, error) from error
+    except Exception as error:
+        raise InvalidUpdateError(
+            f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what {_writers(tasks, name)} "
+            f"wrote in step {run.step}. Nothing of the step was taken; mend the reducer or the write and run on."
+        ) from error
 
 
 def close_channels(run: Run, moves: Moves) -> bool:
@@ -91,16 +98,21 @@ def discard(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
 def _spend(run: Run, tasks: Sequence[Task], moves: Moves) -> dict[str, Any]:
     """Notes what each task has seen; the states of the channels that its start used up."""
     spent: dict[str, Any] = {}
-    consumes, cells, versions, seen = run.layout.consumes, run.cells, run.versions, run.seen
+    layout, cells, versions = run.layout, run.cells, run.versions
     for task in tasks:
         triggers = task.triggers
         if not triggers or triggers[0] == TASKS:
             continue
-        name = task.name
-        seen[name] = moves.seen[name] = {trigger: versions[trigger] for trigger in triggers if trigger in versions}
+        seen = {}
         for trigger in triggers:
-            if trigger in consumes and trigger in cells and trigger not in spent:
-                spent[trigger] = run.plan.channels[trigger].spend(cells[trigger])
+            if trigger in versions:
+                seen[trigger] = versions[trigger]
+            if trigger in cells:
+                if trigger in layout.latches:
+                    spent[trigger] = MISSING
+                elif trigger in layout.consumes and trigger not in spent:
+                    spent[trigger] = run.plan.channels[trigger].spend(cells[trigger])
+        run.seen[task.name] = moves.seen[task.name] = seen
     return spent
 
 
@@ -127,19 +139,31 @@ def _take(run: Run, new: dict[str, Any], moves: Moves) -> None:
     if not new:
         return
     version = run.next_version()
-    unstored = run.layout.unstored
+    layout, cells, versions = run.layout, run.cells, run.versions
+    inner, deep = run.inner, run.deep
+    changed, dropped = moves.changed, moves.dropped
     for name, state in new.items():
         if state is MISSING:
-            run.drop_cell(name)
-            moves.changed.pop(name, None)
-            moves.dropped.add(name)
+            if name in cells:
+                del cells[name]
+                inner.discard(name)
+                deep.discard(name)
+            changed.pop(name, None)
+            dropped.add(name)
             continue
-        run.set_cell(name, state)
-        run.versions[name] = version
-        if name not in unstored:
-            moves.changed[name] = state
+        cells[name] = state
+        versions[name] = version
+        if name in layout.inner:
+            inner.add(name)
+        elif type(state) in COPIERS:
+            deep.add(name)
+        elif deep:
+            deep.discard(name)
+        if name not in layout.unstored:
+            changed[name] = state
             moves.versions[name] = version
-            moves.dropped.discard(name)
+            if dropped:
+                dropped.discard(name)
 
 
 def _writers(tasks: Sequence[Task], name: str) -> str:

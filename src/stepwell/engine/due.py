@@ -27,20 +27,30 @@ def due_tasks(run: Run, changed: Iterable[str] | None = None) -> list[Task]:
 
 
 def _due_names(run: Run, changed: Iterable[str] | None) -> list[str]:
-    triggered = run.plan.triggered
+    found: dict[str, None] = {}
     if changed is None:
-        found = {name for name in run.plan.nodes if _is_due(run, name)}
+        found = {name: None for name in run.plan.nodes if _is_due(run, name)}
     else:
-        found = {name for channel in changed for name in triggered.get(channel, ()) if _is_due(run, name)}
+        find = run.plan.triggered.get
+        for channel in changed:
+            for name in find(channel, ()):
+                if name not in found and _is_due(run, name):
+                    found[name] = None
     if run.parked:
-        found -= run.parked.keys()
+        for name in run.parked:
+            found.pop(name, None)
     return sorted(found) if len(found) > 1 else list(found)
 
 
 def _is_due(run: Run, name: str) -> bool:
     seen = run.seen.get(name)
+    cells = run.cells
     for trigger in run.plan.nodes[name].triggers:
-        if run.is_available(trigger) and (seen is None or _is_newer(run.versions.get(trigger), seen.get(trigger))):
+        if (
+            trigger in cells
+            and (seen is None or _is_newer(run.versions.get(trigger), seen.get(trigger)))
+            and (trigger in run.layout.latches or run.is_available(trigger))
+        ):
             return True
     return False
 

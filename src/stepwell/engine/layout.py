@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepwell.channels.base import BaseChannel
+from stepwell.channels.last_value import LastValue
+from stepwell.channels.latch import Latch
 from stepwell.plan.plan import Plan
 from stepwell.types import TASKS
 
@@ -15,6 +17,8 @@ class Layout:
     """Sets of channel names by what a step must do about them."""
 
     inner: frozenset[str]  # not keys of the state
+    latches: frozenset[str]  # routing cells
+    plain: frozenset[str]  # keep the one value written last
     indirect: frozenset[str]  # the value is not the state itself
     clears: frozenset[str]
     consumes: frozenset[str]
@@ -32,6 +36,8 @@ def layout_of(plan: Plan) -> Layout:
     channels = plan.channels
     keys = plan.stream if isinstance(plan.stream, tuple) else (plan.stream,)
     return Layout(
+        latches=frozenset(name for name, channel in channels.items() if type(channel) is Latch),
+        plain=frozenset(name for name, channel in channels.items() if type(channel) is LastValue),
         inner=frozenset(name for name in channels if name not in plan.keys) | {TASKS},
         indirect=frozenset(name for name, channel in channels.items() if not channel.direct),
         clears=frozenset(name for name, channel in channels.items() if channel.clears and name != TASKS),

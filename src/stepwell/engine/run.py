@@ -10,7 +10,7 @@ from stepwell.engine.layout import Layout
 from stepwell.ids import IdClock
 from stepwell.plan.plan import Node, Plan
 from stepwell.saves import At, Base, ChainSaver, Fence, Loaded, TaskRecord
-from stepwell.types import MISSING, OnInterrupted
+from stepwell.types import MISSING, OnInterrupted, Overwrite
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Emitted, Task
@@ -211,16 +211,20 @@ class Run:
     def values_with(self, writes: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         """All state values with `writes` applied, without taking them: what a route looks at."""
         values = self.all_values()
+        inner, plain = self.layout.inner, self.layout.plain
         grouped: dict[str, list[Any]] = {}
         for name, value in writes:
-            if name not in self.layout.inner:
-                grouped.setdefault(name, []).append(value)
+            if name in inner:
+                continue
+            if name in plain and name not in grouped:
+                values[name] = copied(value.value if type(value) is Overwrite else value)
+            else:
+                grouped.setdefault(name, []).append(copied(value))
         for name, given in grouped.items():
             channel = self.plan.channels[name]
-            state = self.cells.get(name, MISSING)
-            new = channel.fold(state if name in self.layout.pure else copied(state), [copied(value) for value in given])
-            if channel.holds(new):
-                values[name] = copied(channel.view(new))
+            state = channel.fold(self.cells.get(name, MISSING), given)
+            if channel.holds(state):
+                values[name] = copied(channel.view(state))
             else:
                 values.pop(name, None)
         return values

@@ -206,9 +206,7 @@ class Emitted:
 
 def by_path(task: Task) -> tuple[Any, ...]:
     """Sort key: pulls by name, then sends by index, then calls; never by arrival, so a replay folds the same."""
-    path = task.path
-    return (0, path[1]) if path[0] == PULL else (1, *map(_rank, path[1:]))
-
-
-def _rank(part: Any) -> tuple[int, Any]:
-    return (0, part) if isinstance(part, int) else (1, str(part))
+    kind, first, *_ = path = task.path
+    if kind == PULL:
+        return (0, first)
+    return (1, first) if type(first) is int else (2, str(path))

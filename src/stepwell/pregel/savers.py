@@ -10,7 +10,7 @@ from stepwell.saves import At, ChainSaver
 
 def chain_for(saver: Any) -> ChainSaver:
     """How the engine drives a saver: its own chain, or its public methods where it is another's or was changed."""
-    from stepwell.checkpoint.base.chain_of import chain_of  # as the file says
+    from stepwell.checkpoint.chain_of import chain_of  # as the file says
 
     return chain_of(saver)
 
