@@ -157,7 +157,7 @@ class ThreadTools:
             yield chunk
 
     def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
-        """Read what `export_thread` wrote, under its own or another id; answers the id. Nothing is kept of a bad stream."""
+        """Read what `export_thread` wrote, under its own or another id; answers the id. A bad stream changes nothing."""
         return self.perform(moving.put_in(self.chain, moving.read(data), thread_id and thread_text(thread_id)))
 
     async def aimport_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:

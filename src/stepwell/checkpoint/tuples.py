@@ -6,15 +6,16 @@ from typing import Any, cast
 
 from stepwell.checkpoint.base.config import config_of
 from stepwell.checkpoint.base.records import flat
-from stepwell.checkpoint.base.types import LATEST_VERSION, Checkpoint, CheckpointTuple
+from stepwell.checkpoint.base.types import FORMAT_KEY, LATEST_VERSION, Checkpoint, CheckpointTuple
 from stepwell.saves import At, Loaded
 
 
 def tuple_of(loaded: Loaded) -> CheckpointTuple:
     """A loaded checkpoint, all of its values decoded."""
     at = loaded.at
+    metadata = dict(loaded.metadata)
     checkpoint: dict[str, Any] = {
-        "v": LATEST_VERSION,
+        "v": metadata.pop(FORMAT_KEY, LATEST_VERSION),
         "id": at.checkpoint,
         "ts": loaded.ts,
         "channel_values": {channel: loaded.values[channel] for channel in loaded.values},
@@ -26,7 +27,7 @@ def tuple_of(loaded: Loaded) -> CheckpointTuple:
     return CheckpointTuple(
         config_of(at),
         cast(Checkpoint, checkpoint),
-        cast(Any, dict(loaded.metadata)),
+        cast(Any, metadata),
         parent,
         flat((*loaded.pending, *loaded.done)),
     )

@@ -15,6 +15,10 @@ from stepwell.saves import TaskRecord
 from stepwell.types import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME, Interrupt
 
 ASKED, ANSWERS = "asked", "answers"
+RAW = "raw"
+"""Key of an error, and identity of a question or answer, that another maker filed in a form of its own."""
+PLACE = "#"
+"""Begins the identity of a question or answer of which only the place among its like is known."""
 _NO_OUTPUT = frozenset({ERROR, ERROR_SOURCE, INTERRUPT, RESUME})
 
 
@@ -24,15 +28,32 @@ def rows_of(record: TaskRecord, *, asked: bool = True) -> list[tuple[str, Any]]:
     if record.finished and not rows and record.error is None:
         rows.append((NO_WRITES, None))
     if record.error is not None:
-        rows.append((ERROR, dict(record.error)))
+        rows.append((ERROR, record.error[RAW] if RAW in record.error else dict(record.error)))
     answered = {identity for identity, _ in record.answers}
     if not record.finished:
-        open_ = [question for question, identity in record.interrupts if identity not in answered]
+        open_ = [(question, identity) for question, identity in record.interrupts if identity not in answered]
         if open_:
-            rows.append((INTERRUPT, tuple(open_)))
-    if record.answers or (asked and record.interrupts):
-        rows.append((RESUME, {ASKED: list(record.interrupts), ANSWERS: list(record.answers)}))
+            rows.append((INTERRUPT, _shown(open_)))
+    if not _by_place(record.interrupts, record.answers):
+        if record.answers or (asked and record.interrupts):
+            rows.append((RESUME, {ASKED: list(record.interrupts), ANSWERS: list(record.answers)}))
+    elif record.answers:
+        shown = [answer for _, answer in record.answers]
+        rows.append((RESUME, shown[0] if record.answers[0][0] == RAW else shown))
     return rows
+
+
+def _shown(questions: Sequence[tuple[Any, str]]) -> Any:
+    """Open questions as a row: a tuple; what another maker filed, as it was."""
+    if questions[0][1] == RAW:
+        return questions[0][0]
+    return tuple(question for question, _ in questions)
+
+
+def _by_place(interrupts: Sequence[tuple[Any, str]], answers: Sequence[tuple[str, Any]]) -> bool:
+    """Whether nothing more is known of questions and answers than their order."""
+    identities = [identity for _, identity in interrupts] + [identity for identity, _ in answers]
+    return all(identity == RAW or (identity[:1] == PLACE and identity[1:].isdigit()) for identity in identities)
 
 
 def flat(records: Iterable[TaskRecord]) -> list[PendingWrite]:
@@ -83,14 +104,20 @@ def _error(stored: Any) -> Mapping[str, Any] | None:
     if stored is None or isinstance(stored, Mapping):
         return stored
     kind = type(stored).__name__ if isinstance(stored, BaseException) else "Error"
-    return {"type": kind, "message": str(stored), "notes": [], "traceback": ""}
+    return {"type": kind, "message": str(stored), "notes": [], "traceback": "", RAW: stored}
 
 
 def _asked(interrupts: Any, resume: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """(questions with identities, answers with identities). Rows of other makers have none: the order is theirs."""
+    """(questions with identities, answers with identities). Of rows of other makers only the order is known."""
     if isinstance(resume, Mapping) and ASKED in resume:
         return tuple(map(tuple, resume[ASKED])), tuple(map(tuple, resume[ANSWERS]))
-    answers = tuple((f"#{n}", answer) for n, answer in enumerate(resume if isinstance(resume, list) else ()))
-    questions = interrupts if isinstance(interrupts, (list, tuple)) else () if interrupts is None else (interrupts,)
-    asked = tuple((question, f"#{len(answers) + n}") for n, question in enumerate(questions))
-    return tuple(pair for pair in asked if isinstance(pair[0], Interrupt)), answers
+    answers: tuple[tuple[str, Any], ...] = ()
+    if isinstance(resume, list):
+        answers = tuple((f"{PLACE}{n}", answer) for n, answer in enumerate(resume))
+    elif resume is not None:
+        answers = ((RAW, resume),)
+    if interrupts is None:
+        return (), answers
+    if isinstance(interrupts, (list, tuple)) and interrupts and all(isinstance(one, Interrupt) for one in interrupts):
+        return tuple((question, f"{PLACE}{len(answers) + n}") for n, question in enumerate(interrupts)), answers
+    return ((interrupts, RAW),), answers

@@ -13,6 +13,9 @@ from stepwell.types import MISSING
 LATEST_VERSION: Final = 4
 """The `v` of a checkpoint written today."""
 
+FORMAT_KEY: Final = "__v"
+"""In the stored metadata of a checkpoint whose `v` is another."""
+
 RunnableConfig = Mapping[str, Any]
 ChannelVersions = dict[str, str | int | float]
 PendingWrite = tuple[str, str, Any]

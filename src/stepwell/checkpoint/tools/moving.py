@@ -9,7 +9,8 @@ payload (msgpack). Values in it are as the saver's serializer encoded them; with
 | N | names of channels, nodes and paths; frames behind it speak of them by number |
 | I | log, first index, items |
 | A | number of an anchor, its bytes (pack.py) |
-| R | namespace, id, parent, branch, step, source, ts, run, number of the anchor or nil, state, next, tasks, metadata, children, cut |
+| R | namespace, id, parent, branch, step, source, ts, run, number of the anchor or nil, state, next, tasks, metadata,
+      children, cut |
 | P | namespace, checkpoint id, whether it came by put_writes, record |
 | H | namespace, branch, checkpoint id, whether it was left behind |
 | G | tag, namespace, checkpoint id, note, created at |

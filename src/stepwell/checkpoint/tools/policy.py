@@ -44,7 +44,7 @@ def left_behind(marks: Mapping[Key, Mark], heads: Sequence[Head], head: Head, ne
 
 
 def put_moves_main(head: str | None, parent: str | None, id: str) -> bool:
-    """Whether a public put moves `main`: it was empty, the parent was the head, or the id is greater than the head's."""
+    """Whether a public put moves the head: there is none, it is the parent, or the id is greater than its own."""
     return head is None or parent == head or id > head
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from stepwell.checkpoint.base.config import Ride
 from stepwell.checkpoint.base.records import record_of
-from stepwell.checkpoint.base.types import Checkpoint
+from stepwell.checkpoint.base.types import FORMAT_KEY, LATEST_VERSION, Checkpoint
 from stepwell.checkpoint.tools.policy import MAIN, left_behind, put_moves_main
 from stepwell.checkpoint.tools.shelf import Head, Shelf
 from stepwell.errors import ThreadIdError
@@ -99,9 +99,16 @@ def commit_of(
         pure=frozenset(),
         tasks=known.tasks if known is not None else (),
         next=known.next if known is not None else _next_of(checkpoint),
-        metadata=dict(metadata),
+        metadata=_with_format(metadata, checkpoint),
         children=known.children if known is not None else cast(Any, checkpoint).get("children") or {},
     )
+
+
+def _with_format(metadata: Mapping[str, Any], checkpoint: Checkpoint) -> dict[str, Any]:
+    kept = dict(metadata)
+    if checkpoint["v"] != LATEST_VERSION:
+        kept[FORMAT_KEY] = checkpoint["v"]
+    return kept
 
 
 def _step(metadata: Mapping[str, Any]) -> int:

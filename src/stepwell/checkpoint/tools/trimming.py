@@ -37,6 +37,8 @@ def prune(shelf: Shelf, threads: Sequence[str], strategy: str) -> Op:
 
 def _keep_latest(shelf: Shelf, thread: str) -> Op:
     yield from Begin("write")
+    if not (yield from shelf.exists(thread)):
+        return
     yield from shelf.check(thread, None)
     marks = yield from shelf.marks(thread)
     heads = yield from shelf.heads(thread)
