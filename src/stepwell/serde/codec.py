@@ -150,7 +150,7 @@ def _fast_pack(writers: dict[type, Writer]) -> Pack:
     def pack(value: Any) -> bytes:
         data = packb(value, write, OPTIONS)
         # msgpack takes bytearray for bytes. The marks of bytes are rare in text, so the walk is too.
-        if (b"\xc4" in data or b"\xc5" in data or b"\xc6" in data) and _holds_mutable_bytes(value):
+        if (0xC4 in data or 0xC5 in data or 0xC6 in data) and _holds_mutable_bytes(value):
             raise Refusal("the careful way writes bytearrays")
         return data
 

@@ -80,49 +80,64 @@ def _default(kind: Kind, name: str) -> Any:
 
 
 def _split(kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, int, Any], ...]]:
-    """The required fields, and (name, bit, default) of the others."""
+    """The required fields, and (name, bit, default) of the others: containers first, then text, then None."""
     told = [(name, 1 << i, _default(kind, name)) for i, name in enumerate(kind.fields)]
     required = tuple(name for name, _, default in told if default is _REQUIRED)
-    return required, tuple(field for field in told if field[2] is not _REQUIRED)
+    others = [field for field in told if field[2] is not _REQUIRED]
+    return required, tuple(sorted(others, key=lambda field: (field[2] is None, isinstance(field[2], str))))
 
 
 def writer(kind: Kind, other_way: Writer) -> Writer:
     """How messages of one class are written; `other_way` takes those that do not look as the table says."""
     required, others = _split(kind)
+    containers = tuple(field for field in others if field[2] is dict or field[2] is list)
+    texts = tuple(field for field in others if isinstance(field[2], str))
+    empties = tuple((name, bit) for name, bit, default in others if default is None)
     bits = {name: 1 << i for i, name in enumerate(kind.fields)}
     assumed = sum(bits[name] for name in required)
     code, size, bit_of = kind.code, len(kind.fields), bits.get
 
-    def write(message: Any, pack: Pack) -> Ext:
+    def by_table(message: Any, pack: Pack) -> Ext:
         held = message.__dict__
-        extra = message.__pydantic_extra__
         if len(held) != size or message.__pydantic_private__:
             return other_way(message, pack)
         values: list[Any] = [0, *[held[name] for name in required]]
         mask = 0
-        for name, bit, default in others:
+        for name, bit, default in containers:
             value = held[name]
-            if value is None:
-                if default is None:
-                    continue
-            elif default is dict or default is list:
-                if not value and type(value) is default:
-                    continue
-            elif type(value) is str and value == default:
-                continue
-            mask |= bit
-            values.append(value)
+            if value or type(value) is not default:
+                mask |= bit
+                values.append(value)
+        for name, bit, default in texts:
+            value = held[name]
+            if value != default or type(value) is not str:
+                mask |= bit
+                values.append(value)
+        for name, bit in empties:
+            value = held[name]
+            if value is not None:
+                mask |= bit
+                values.append(value)
         given = 0
         for name in message.__pydantic_fields_set__:
             given |= bit_of(name, _OTHER)
+        # What is given is nearly always what differs; the difference is nearly always 0.
+        told = given ^ assumed ^ mask
+        extra = message.__pydantic_extra__
         if extra or given & _OTHER:
             if not extra or message.__pydantic_fields_set__ - bits.keys() != extra.keys():
                 return other_way(message, pack)
-            given &= ~_OTHER
+            told &= ~_OTHER
             mask |= _EXTRA
             values.append(extra)
-        values[0] = mask | (given ^ assumed ^ (mask & ~_EXTRA)) << _GIVEN
+        values[0] = mask | told << _GIVEN
         return Ext(code, pack(values))
+
+    def write(message: Any, pack: Pack) -> Ext:
+        try:
+            return by_table(message, pack)
+        except KeyError:  # a message that was made without one of its fields
+            return other_way(message, pack)
 
     return write
 
@@ -195,9 +210,10 @@ def _builder(kind: Kind) -> Callable[[_Plan, list[Any]], Any]:
             held[name] = []
         extra = values.pop() if plan.extra else {}
         given = set(plan.given)
-        rest = iter(values)
-        next(rest)
-        held.update(zip(plan.names, rest, strict=True))
+        place = 1
+        for name in plan.names:
+            held[name] = values[place]
+            place += 1
         if plan.extra:
             given.update(extra)
         if later or foreign:  # another version of langchain_core than the one this table was made for
