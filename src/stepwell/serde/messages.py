@@ -89,6 +89,19 @@ def _split(kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, int, Any], ...
 
 def writer(kind: Kind, other_way: Writer) -> Writer:
     """How messages of one class are written; `other_way` takes those that do not look as the table says."""
+    by_table = _table_writer(kind)
+
+    def write(message: Any, pack: Pack) -> Ext:
+        try:
+            return by_table(message, pack)
+        except KeyError:
+            return other_way(message, pack)
+
+    return write
+
+
+def _table_writer(kind: Kind) -> Writer:
+    """Raises KeyError for a message with other fields than those of the table."""
     required, others = _split(kind)
     containers = tuple(field for field in others if field[2] is dict or field[2] is list)
     texts = tuple(field for field in others if isinstance(field[2], str))
@@ -97,10 +110,10 @@ def writer(kind: Kind, other_way: Writer) -> Writer:
     assumed = sum(bits[name] for name in required)
     code, size, bit_of = kind.code, len(kind.fields), bits.get
 
-    def by_table(message: Any, pack: Pack) -> Ext:
+    def write(message: Any, pack: Pack) -> Ext:
         held = message.__dict__
         if len(held) != size or message.__pydantic_private__:
-            return other_way(message, pack)
+            raise KeyError
         values: list[Any] = [0, *[held[name] for name in required]]
         mask = 0
         for name, bit, default in containers:
@@ -126,18 +139,12 @@ def writer(kind: Kind, other_way: Writer) -> Writer:
         extra = message.__pydantic_extra__
         if extra or given & _OTHER:
             if not extra or message.__pydantic_fields_set__ - bits.keys() != extra.keys():
-                return other_way(message, pack)
+                raise KeyError
             told &= ~_OTHER
             mask |= _EXTRA
             values.append(extra)
         values[0] = mask | told << _GIVEN
         return Ext(code, pack(values))
-
-    def write(message: Any, pack: Pack) -> Ext:
-        try:
-            return by_table(message, pack)
-        except KeyError:  # a message that was made without one of its fields
-            return other_way(message, pack)
 
     return write
 
