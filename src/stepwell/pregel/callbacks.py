@@ -11,7 +11,7 @@ from langchain_core.callbacks.manager import CallbackManagerForChainRun, handle_
 
 from stepwell.callbacks import GraphCallbackHandler, GraphInterruptEvent, GraphLifecycleStatus, GraphResumeEvent
 from stepwell.config import CALLBACKS_SLOT, CONFIG_SLOT, config_of, merge_callbacks, offer, withdraw
-from stepwell.engine.effects import Next
+from stepwell.engine.effects import Next, RunStopped
 from stepwell.errors import GraphInterrupt, ParentCommand
 from stepwell.plan.plan import Writes
 from stepwell.pregel.messages import MessagesHandler
@@ -67,7 +67,7 @@ class Listening:
         except ParentCommand as stop:
             chain.on_chain_end(stop.command)
             raise
-        except GeneratorExit:  # whoever read the stream has read enough
+        except (GeneratorExit, RunStopped):  # whoever read the stream has read enough
             chain.on_chain_end({})
             raise
         except BaseException as error:

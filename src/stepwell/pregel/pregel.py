@@ -12,13 +12,14 @@ from stepwell.engine.looking import Viewed
 from stepwell.errors import GraphError
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Plan
+from stepwell.pregel.chaining import Chaining
 from stepwell.pregel.describing import Describing
 from stepwell.pregel.running import Running
 from stepwell.pregel.state import Looking
 from stepwell.types import NS_END, NS_SEP, ensure_valid_checkpointer
 
 
-class Pregel(Running, Looking, Describing):
+class Pregel(Running, Looking, Describing, Chaining):
     """A graph that runs: nodes that are due when a channel they listen to moved, in supersteps.
 
     Made by `StateGraph(...).compile()`, `@entrypoint`, or from nodes and channels (names.md: `Pregel(nodes=…)`).
