@@ -13,7 +13,7 @@ from stepwell.engine.events import show_checkpoint, show_values
 from stepwell.engine.interrupts import FROM_BELOW, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.run import Run
-from stepwell.engine.saving import Source, Steps, commit_step, path_text, save_records, step_records
+from stepwell.engine.saving import Source, Steps, commit_step, path_text, revised, save_records, step_records
 from stepwell.engine.task import PULL, Task, by_path
 from stepwell.errors import EmptyInputError, InvalidUpdateError, UnfinishedQuestionError
 from stepwell.plan.plan import Node, Writes
@@ -213,7 +213,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
         _take_answers(run, taken)
         yield from save_records(run, [run.records[task] for task in taken])
         return
-    asked = [dataclasses.replace(record, finished=False, answers=()) for record in loaded.done if record.interrupts]
+    asked = [revised(record, finished=False, answers=()) for record in loaded.done if record.interrupts]
     taken = match_answers(command.resume, asked, ())
     finished = [record for record in loaded.done if not record.interrupts and record.finished]
     stood = standing(due)
@@ -231,7 +231,7 @@ def _take_answers(run: Run, taken: dict[str, list[tuple[str, Any]]]) -> None:
     run.answered |= taken.keys()
     for task, answers in taken.items():
         record = run.records[task]
-        run.records[task] = dataclasses.replace(record, answers=(*record.answers, *answers), error=None)
+        run.records[task] = revised(record, answers=(*record.answers, *answers), error=None)
 
 
 def _update(run: Run, command: Command[Any]) -> Steps[None]:
@@ -272,7 +272,7 @@ def carried(
         record = by_place.get((path_text(task.path), task.name))
         if record is not None:
             given = (*record.answers, *answers.get(record.task, ()))
-            new[task.id] = dataclasses.replace(record, task=task.id, answers=given)
+            new[task.id] = revised(record, task=task.id, answers=given)
             if record.task in answers or record.task in run.answered:
                 run.answered.add(task.id)
     run.partial = run.partial or bool(answers)

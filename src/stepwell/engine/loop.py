@@ -132,9 +132,7 @@ def _shows_return(run: Run, done: Sequence[Task]) -> bool:
 
 def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
     """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint."""
-    records = [
-        record_of(task, finished=task.done) for task in done if task.paused or (task.done and task.record is None)
-    ]
+    records = [record_of(task, finished=task.done) for task in done if task.paused or task.finished_now]
     yield from save_records(run, (*records, *run.called.values()))
     for task in done:
         yield from show_end(run, task, run.step)

@@ -20,6 +20,10 @@ def _nobody(_chunk: Any) -> None:
     """Where chunks go when nobody listens."""
 
 
+def _no_key(_task: Any) -> None:
+    """Under which key a task's result is cached where there is no cache."""
+
+
 class Run:
     """One run of a plan. The first part is what a caller asks for and does not change; the second moves.
 
@@ -63,7 +67,7 @@ class Run:
     check_answer: Callable[[Any, Any, Any], Any]
     around: Callable[..., Any] | None = None
     aaround: Callable[..., Any] | None = None
-    cache_key: Callable[[Task], Any]
+    cache_key: Callable[[Task], Any] = staticmethod(_no_key)
     ears: Any = None  # who is told that the run began and ended
 
     # Moving.

@@ -54,6 +54,12 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
     )
 
 
+def revised(record: TaskRecord, **changes: Any) -> TaskRecord:
+    """A record with some fields changed. A saver may hand out its own kind of record, so it is built by field."""
+    fields = {name: getattr(record, name) for name in TaskRecord.__slots__ if name not in changes}
+    return TaskRecord(**fields, **changes)
+
+
 def commit_step(
     run: Run,
     source: Source,

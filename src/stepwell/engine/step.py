@@ -230,7 +230,7 @@ class Crowd:
         self.unshown.append(task)
         if task in self.keys:
             key = self.keys[task]
-            yield CacheSet({key: (task.writes, key.ttl)})
+            yield CacheSet({key: (task.writes, task.node.cache.ttl if task.node.cache is not None else None)})
 
     def _obey(self, task: Task, error: ParentCommand) -> Steps[None]:
         command = command_for_here(self.run, error)
@@ -316,7 +316,7 @@ class Crowd:
 
     def _records(self, errors: bool) -> Iterable[Any]:
         for task in self.tasks:
-            if task.done and task.record is None:
+            if task.finished_now:
                 yield record_of(task)
             elif task.paused:
                 yield record_of(task, finished=False)

@@ -102,6 +102,11 @@ class Task:
         """What the last run of a functional graph saved for the next."""
         return self.run.previous
 
+    @property
+    def finished_now(self) -> bool:
+        """Whether it finished in this run, rather than before: then it is not stored yet."""
+        return self.done and not (self.record is not None and self.record.finished)
+
     def read(self, writes: Writes | None = None) -> dict[str, Any]:
         """Fresh copies of all state values, with `writes` of this task applied: what a route looks at."""
         return self.run.values_with(writes or [])

@@ -18,7 +18,7 @@ from stepwell.ids import IdClock
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
-from stepwell.pregel.savers import address, chain_for
+from stepwell.pregel.savers import address, cache_keys, chain_for
 from stepwell.saves import At
 from stepwell.types import NS_END, NS_SEP
 
@@ -92,6 +92,8 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
     run.context = context_of(graph.context_schema, options.get("context"))
     run.store = graph.store
     run.cache = graph.cache
+    if run.cache is not None:
+        run.cache_key = cache_keys()
     run.on_interrupted = _option(graph, full, "on_interrupted", "raise")
     if run.on_interrupted not in ("raise", "drop", "keep"):
         raise GraphError(f'on_interrupted is {run.on_interrupted!r}; it is "raise", "drop" or "keep".')

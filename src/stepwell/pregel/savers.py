@@ -1,8 +1,8 @@
-"""The way from a graph to the savers' room, which is loaded when a graph has a saver: it brings the types on disk."""
+"""The way from a graph to the rooms of savers and caches, loaded when a graph has one: they bring the types on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stepwell.saves import At, ChainSaver
@@ -13,6 +13,13 @@ def chain_for(saver: Any) -> ChainSaver:
     from stepwell.checkpoint.chain_of import chain_of  # as the file says
 
     return chain_of(saver)
+
+
+def cache_keys() -> Callable[[Any], Any]:
+    """Under which key the result of a task is cached."""
+    from stepwell.cache.key import key_of  # as the file says
+
+    return key_of
 
 
 def address(config: Mapping[str, Any]) -> At:
