@@ -132,6 +132,7 @@ class DescribeANamespace:
 
         assert isinstance(refused.value, ValueError)
 
+    @pytest.mark.claim("B-70")
     def test_keeps_items_apart(self, do: Any) -> None:
         do("put", ("users", "ada"), "k", {"who": "ada"})
         do("put", ("users", "bob"), "k", {"who": "bob"})

@@ -92,6 +92,7 @@ class DescribeAFilter:
         with pytest.raises(ValueError, match="not an operator of a store"):
             found(filter)
 
+    @pytest.mark.claim("H-21")
     @pytest.mark.parametrize(
         "hostile", ["user') OR 1=1 --", "user' OR '1'='1", 'x") OR 1=1 --', "a.b') = 1 OR ('1'='1", "$", "%", "_"]
     )
