@@ -125,6 +125,11 @@ class Ledger:
                 self._unsaved[self._sequence] = items
             return self._sequence
 
+    @property
+    def sequence(self) -> int:
+        """The number of the latest staging."""
+        return self._sequence
+
     def due(self, sequence: int) -> list[list[Item]]:
         """Items of every staging up to this one that are not written yet, whether or not its own rows ever are."""
         if not self._unsaved:

@@ -13,11 +13,12 @@ from threading import Lock
 class Names:
     """Names ↔ numbers of one thread."""
 
-    __slots__ = ("_lock", "_names", "_new", "_numbers")
+    __slots__ = ("_lock", "_names", "_new", "_next", "_numbers")
 
     def __init__(self, known: Iterable[tuple[int, str]] = ()) -> None:
         self._names: dict[int, str] = dict(known)
         self._numbers = {name: number for number, name in self._names.items()}
+        self._next = max(self._names, default=-1) + 1
         self._new: dict[int, str] = {}
         self._lock = Lock()
 
@@ -29,7 +30,8 @@ class Names:
         with self._lock:
             number = self._numbers.get(name)
             if number is None:
-                number = max(self._names, default=-1) + 1
+                number = self._next
+                self._next += 1
                 self._names[number] = self._new[number] = name
                 self._numbers[name] = number
             return number

@@ -6,12 +6,11 @@
 | tasks | count, then a record each (see `put_task`) |
 | next | names; empty: nothing is due; NULL: not known |
 | children | pairs of namespace and 16-byte id |
-| items.data | count; lengths of all but a lone item; the items |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from stepwell.checkpoint.names import Names
@@ -20,61 +19,12 @@ from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State, StoredTask
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
 
-ROW_BYTES: Final = 64_000
-"""About how much one row of items holds."""
 _ANCHORED, _ODD_VERSIONS = 1, 2
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
 
 Spots = dict[tuple[int, int], bytes]
 """Items that were read because references point at them."""
-
-
-# ---------------------------------------------------------------------- items
-
-
-def item_key(thread: int, log: int, index: int) -> int:
-    """The key of the row that holds an item or begins with it."""
-    return thread << 38 | log << 16 | index
-
-
-def pack_items(items: Sequence[tuple[int, int, bytes]]) -> Iterator[tuple[int, int, bytes]]:
-    """(log, first index, bytes of a row) for items that may be anywhere; neighbours share a row."""
-    at, count = 0, len(items)
-    while at < count:
-        log, first, data = items[at]
-        end, size = at + 1, len(data)
-        while end < count and items[end][:2] == (log, first + end - at) and size < ROW_BYTES:
-            size += len(items[end][2])
-            end += 1
-        yield log, first, _row_of([item[2] for item in items[at:end]])
-        at = end
-
-
-def _row_of(data: Sequence[bytes]) -> bytes:
-    if len(data) == 1:
-        return b"\x01" + data[0]
-    head = bytearray()
-    put_int(head, len(data))
-    for item in data:
-        put_int(head, len(item))
-    return bytes(head) + b"".join(data)
-
-
-def unpack_items(row: bytes) -> list[bytes]:
-    """The items of a row."""
-    if row[0] == 1:
-        return [row[1:]]
-    count, at = get_int(row, 0)
-    sizes = []
-    for _ in range(count):
-        size, at = get_int(row, at)
-        sizes.append(size)
-    items = []
-    for size in sizes:
-        items.append(row[at : at + size])
-        at += size
-    return items
 
 
 # ---------------------------------------------------------------------- ids

@@ -8,7 +8,7 @@
 | runs | what all checkpoints of a run have in common: run id, metadata |
 | checkpoint_rows | a checkpoint; columns that hold bytes are described in pack.py |
 | items | stored values: key = thread << 38 | log << 16 | index, `data` one or more items from there on (pack.py) |
-| records | a task that ran from a checkpoint and is not part of one yet |
+| records | a task that ran from a checkpoint and is not part of one yet; is_public: filed by put_writes, and stays |
 | heads | the head of a branch. No row for `main`: its head is the greatest id of the namespace |
 | tags | a name for a checkpoint |
 
@@ -25,7 +25,16 @@ from stepwell.checkpoint.lease_rows import LEASE_COLUMNS, LEASE_TABLES
 ROOM: Final = "checkpoints"
 SOURCES: Final = ("input", "loop", "update", "fork")
 
-_ID = "lower(substr({0}, 1, 8) || '-' || substr({0}, 9, 4) || '-' || substr({0}, 13, 4) || '-' || substr({0}, 17, 4) || '-' || substr({0}, 21))"
+
+def _uuid(column: str) -> str:
+    """A 16-byte id as UUID text, in SQL."""
+    spans = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+    return "lower(" + " || '-' || ".join(f"substr(hex({column}), {start}, {size})" for start, size in spans) + ")"
+
+
+_WHEN: Final = " ".join(f"WHEN {at} THEN '{name}'" for at, name in enumerate(SOURCES))
+_SOURCE: Final = f"CASE c.source {_WHEN} END"
+_METADATA: Final = "coalesce(c.metadata, r.metadata)"
 
 _VERSION_1: Final = (
     f"""CREATE TABLE threads (
@@ -84,12 +93,12 @@ _VERSION_1: Final = (
     thread_id INTEGER NOT NULL,
     checkpoint_ns INTEGER NOT NULL,
     checkpoint_id BLOB NOT NULL,
-    task BLOB NOT NULL,
     is_public INTEGER NOT NULL,
+    task TEXT NOT NULL,
     asks INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     data BLOB NOT NULL,
-    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task)
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, is_public, task)
 ) STRICT, WITHOUT ROWID""",
     """CREATE TABLE heads (
     thread_id INTEGER NOT NULL,
@@ -113,17 +122,16 @@ _VERSION_1: Final = (
 SELECT
     t.thread_id AS thread_id,
     n.ns AS checkpoint_ns,
-    {_ID.format("hex(c.checkpoint_id)")} AS checkpoint_id,
-    {_ID.format("hex(c.parent_checkpoint_id)")} AS parent_checkpoint_id,
+    {_uuid("c.checkpoint_id")} AS checkpoint_id,
+    {_uuid("c.parent_checkpoint_id")} AS parent_checkpoint_id,
     c.step AS step,
-    CASE c.source {" ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(SOURCES))} END AS source,
+    {_SOURCE} AS source,
     CASE typeof(c.ts) WHEN 'integer'
         THEN strftime('%Y-%m-%dT%H:%M:%S', c.ts / 1000000, 'unixepoch') || printf('.%06d+00:00', c.ts % 1000000)
         ELSE c.ts END AS created_at,
-    '{{"source":"' || CASE c.source {" ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(SOURCES))} END
-        || '","step":' || c.step ||
-        CASE WHEN typeof(c.metadata) = 'blob' OR coalesce(c.metadata, r.metadata) IN ('', '{{}}') THEN '}}'
-        ELSE ',' || substr(coalesce(c.metadata, r.metadata), 2) END AS metadata
+    '{{"source":"' || {_SOURCE} || '","step":' || c.step ||
+        CASE WHEN typeof(c.metadata) = 'blob' OR {_METADATA} IS NULL OR {_METADATA} = '{{}}' THEN '}}'
+        ELSE ',' || substr({_METADATA}, 2) END AS metadata
 FROM checkpoint_rows c
 JOIN threads t ON t.key = c.thread_id
 JOIN namespaces n ON n.thread_id = c.thread_id AND n.number = c.checkpoint_ns

@@ -1,0 +1,104 @@
+"""Reading stored items from a database: the runs that references cover, in few statements."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any, Final
+
+from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS
+from stepwell.checkpoint.pack_items import item_key, unpack_items
+from stepwell.checkpoint.refs import Part
+from stepwell.errors import DatabaseError
+from stepwell.sql.query import Query
+
+_GAP: Final = 256
+"""Runs that are no farther apart are read together."""
+_LOGS: Final = (1 << LOG_BITS) - 1
+_INDEXES: Final = (1 << INDEX_BITS) - 1
+_READ: Final = (
+    "SELECT key, data FROM items WHERE key >= ifnull((SELECT max(key) FROM items WHERE key <= ?1), ?1) AND key < ?2"
+)
+
+Opener = Callable[[bytes, bytes], bytes]
+"""(stored bytes, what they are sealed to) → plain bytes."""
+
+
+class Fetched:
+    """Items that were read, by log and index."""
+
+    __slots__ = ("_segments", "thread")
+
+    def __init__(self, thread: str) -> None:
+        self.thread = thread
+        self._segments: dict[int, tuple[list[int], list[list[bytes | None]]]] = {}
+
+    def add(self, log: int, start: int, items: list[bytes | None]) -> None:
+        """Takes items from `start` on. Segments of a log come in order."""
+        starts, segments = self._segments.setdefault(log, ([], []))
+        starts.append(start)
+        segments.append(items)
+
+    def run(self, log: int, start: int, stop: int) -> Sequence[bytes]:
+        """The bytes of a run. DatabaseError when some are not there."""
+        starts, segments = self._segments.get(log, ([], []))
+        place = bisect_right(starts, start) - 1
+        found: list[Any] = segments[place][start - starts[place] : stop - starts[place]] if place >= 0 else []
+        if len(found) != stop - start or None in found:
+            raise DatabaseError(
+                f"thread {self.thread!r}: stored values are missing (log {log}, items {start} to {stop - 1}). "
+                "The database was damaged or edited by hand; older checkpoints may still be readable."
+            )
+        return found
+
+    def has(self, log: int, index: int) -> bool:
+        """Whether an item was read."""
+        starts, segments = self._segments.get(log, ([], []))
+        place = bisect_right(starts, index) - 1
+        if place < 0 or index - starts[place] >= len(segments[place]):
+            return False
+        return segments[place][index - starts[place]] is not None
+
+
+def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = None) -> Generator[Any, Any, Fetched]:
+    """Reads the items of all `runs`."""
+    fetched = Fetched(thread)
+    for log, start, stop in _spans(runs):
+        items: list[bytes | None] = [None] * (stop - start)
+        rows = yield from Query(_READ, (item_key(key, log, start), item_key(key, log, stop - 1) + 1))
+        for row_key, data in rows:
+            if row_key >> INDEX_BITS & _LOGS != log or row_key >> (INDEX_BITS + LOG_BITS) != key:
+                continue  # the row before the first one, when the log has a hole there
+            if unseal is not None:
+                data = unseal(data, b"items %d" % row_key)
+            at = (row_key & _INDEXES) - start
+            for item in unpack_items(data):
+                if 0 <= at < len(items):
+                    items[at] = item
+                at += 1
+        fetched.add(log, start, items)
+    return fetched
+
+
+def _spans(runs: Iterable[Part]) -> list[Part]:
+    """Runs put together: in order, those near each other as one."""
+    spans: list[Part] = []
+    for log, start, stop in sorted(set(runs)):
+        if spans and spans[-1][0] == log and start <= spans[-1][2] + _GAP:
+            spans[-1] = (log, spans[-1][1], max(stop, spans[-1][2]))
+        else:
+            spans.append((log, start, stop))
+    return spans
+
+
+def ends(key: int, parts: Iterable[tuple[int, int]]) -> Generator[Any, Any, dict[int, int]]:
+    """log → its end, for those of the (log, index) given where nothing lies at or behind the index."""
+    found: dict[int, int] = {}
+    for log, index in set(parts):
+        rows = yield from Query(
+            "SELECT 1 FROM items WHERE key >= ? AND key < ? LIMIT 1",
+            (item_key(key, log, index), item_key(key, log + 1, 0)),
+        )
+        if not rows:
+            found[log] = index
+    return found

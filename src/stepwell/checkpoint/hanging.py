@@ -1,0 +1,75 @@
+"""What hangs on a checkpoint in a database: those after it, task records, the ends of its logs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, Final
+
+from stepwell.checkpoint.kept import end_of
+from stepwell.checkpoint.pack import pack_id, unpack_id
+from stepwell.checkpoint.refs import Fields, Slices, slices_within
+from stepwell.checkpoint.row_sql import COLUMNS, Reading
+from stepwell.checkpoint.rows import Row, StoredTask
+from stepwell.sql.query import Query
+
+_LAST_ID: Final = """SELECT max((SELECT max(checkpoint_id) FROM checkpoint_rows
+    WHERE thread_id = ?1 AND checkpoint_ns = n.number))
+FROM (SELECT 0 AS number UNION SELECT number FROM (
+    SELECT number FROM namespaces WHERE thread_id = ?1 ORDER BY number DESC LIMIT 64)) n"""
+"""Of the root and the newest namespaces: a run inside one ends before the step above it is committed."""
+_NEXT: Final = (
+    f"SELECT {COLUMNS} FROM checkpoint_rows "
+    "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1"
+)
+_FORKS: Final = (
+    f"SELECT {COLUMNS} FROM checkpoint_rows "
+    "WHERE thread_id = ? AND checkpoint_ns = ? AND parent_checkpoint_id = ? AND is_fork = 1 ORDER BY checkpoint_id"
+)
+_PENDING: Final = (
+    "SELECT task, data FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? "
+    "ORDER BY is_public, task"
+)
+
+
+def last_id(key: int) -> Generator[Any, Any, str]:
+    """The greatest id of a thread."""
+    [(id,)] = yield from Query(_LAST_ID, (key,))
+    return unpack_id(id) or ""
+
+
+def pending_of(reading: Reading, row: Row, ns: int) -> Generator[Any, Any, list[StoredTask]]:
+    """Records of tasks that ran from a checkpoint and are part of none."""
+    rows = yield from Query(_PENDING, (reading.key, ns, pack_id(row.id)))
+    if not rows:
+        return []
+    return (yield from reading.records([(row.ns, row.id, task, data) for task, data in rows]))
+
+
+def children_of(reading: Reading, row: Row, ns: int) -> Generator[Any, Any, list[Row]]:
+    """The checkpoints that have this one as parent: the next one in order, unless it is a fork, and the forks."""
+    id = pack_id(row.id)
+    found = yield from Query(_NEXT, (reading.key, ns, id))
+    if not found:
+        return []
+    forks = yield from Query(_FORKS, (reading.key, ns, id))
+    known = {columns[1] for columns in forks}
+    rows = [columns for columns in found if columns[2] == id and columns[1] not in known] + forks
+    return (yield from reading.rows(rows, {ns: row.ns})) if rows else []
+
+
+def done_by(followers: Sequence[Row]) -> tuple[StoredTask, ...]:
+    """Records of the tasks that made the checkpoints after one, each task once."""
+    found: dict[str, StoredTask] = {}
+    for row in followers:
+        for task in row.tasks:
+            found.setdefault(task.task, task)
+    return tuple(found.values())
+
+
+def growing_ends(row: Row) -> list[tuple[int, int]]:
+    """Where the values of a checkpoint would grow."""
+    found: list[Slices] = []
+    for _, ref in row.state.all_cells().values():
+        if ref is not None and type(ref) is not Fields:
+            found += slices_within(ref)
+    return [end_of(slices.parts) for slices in found if slices.parts]

@@ -1,0 +1,149 @@
+"""What a process knows of a thread in a database while it writes to it: its key, and the numbers in its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from threading import Lock
+from typing import Any, Final
+
+from stepwell.checkpoint.heads import Place
+from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS, Ledger
+from stepwell.checkpoint.names import Names
+from stepwell.sql.query import Many, Query
+
+_THREAD_BITS: Final = LOG_BITS + INDEX_BITS
+_NEW_NAMESPACE: Final = """INSERT INTO namespaces (thread_id, ns, number)
+SELECT ?1, ?2, (SELECT ifnull(max(number), -1) + 1 FROM namespaces WHERE thread_id = ?1) RETURNING number"""
+
+
+class Runs:
+    """Runs ↔ numbers of one thread, and what their checkpoints' metadata have in common."""
+
+    __slots__ = ("_common", "_lock", "_new", "_next", "_numbers")
+
+    def __init__(self, following: int) -> None:
+        self._next = following
+        self._numbers: dict[str, int] = {}
+        self._common: dict[int, str] = {}
+        self._new: dict[int, str] = {}
+        self._lock = Lock()
+
+    def number(self, run: str) -> int:
+        """The number of a run that this process writes for."""
+        number = self._numbers.get(run)
+        if number is None:
+            with self._lock:
+                number = self._numbers[run] = self._numbers.get(run, self._next)
+                if number == self._next:
+                    self._next += 1
+                    self._new[number] = run
+        return number
+
+    def common(self, number: int, metadata: str) -> bool:
+        """Whether this is what the run's metadata have in common; the first checkpoint of a run says what that is."""
+        return self._common.setdefault(number, metadata) == metadata
+
+    def unsaved(self) -> list[tuple[int, str, str]]:
+        """(number, run, metadata) not written yet."""
+        return [(number, run, self._common.get(number, "{}")) for number, run in self._new.items()]
+
+    def settle(self, rows: list[tuple[int, str, str]]) -> None:
+        """Notes runs as written."""
+        with self._lock:
+            for number, _, metadata in rows:
+                self._common.setdefault(number, metadata)
+                self._new.pop(number, None)
+
+
+class Session:
+    """One thread, for as long as a run or a public call writes to it.
+
+    namespaces: ns → number; places: ns → where it stands after what was committed here; filed: (ns, checkpoint) that
+    have records in the table.
+    """
+
+    __slots__ = ("epoch", "filed", "key", "ledger", "names", "namespaces", "places", "runs", "thread")
+
+    def __init__(self, thread: str, key: int, ledger: Ledger, names: Names, runs: Runs) -> None:
+        self.thread, self.key, self.ledger, self.names, self.runs = thread, key, ledger, names, runs
+        self.epoch = 0
+        self.namespaces: dict[str, int] = {}
+        self.places: dict[str, Place] = {}
+        self.filed: set[tuple[str, str]] = set()
+
+    def place(self, data: bytes) -> tuple[int, int]:
+        """Places bytes that a row points at; they are written with the next commit."""
+        ((log, start, _),) = self.ledger.reserve_apart(1)
+        self.ledger.owe([(log, start, data)])
+        return log, start
+
+    def save_numbers(self) -> Generator[Any, Any, None]:
+        """Writes what numbers mean that the next rows use."""
+        names = self.names.unsaved
+        if names:
+            rows = [(self.key, number, name) for number, name in list(names.items())]
+            yield from Many("INSERT OR REPLACE INTO names (thread_id, number, name) VALUES (?, ?, ?)", rows)
+        runs = self.runs.unsaved()
+        if runs:
+            sql = "INSERT OR REPLACE INTO runs (thread_id, number, run_id, metadata) VALUES (?, ?, ?, ?)"
+            yield from Many(sql, [(self.key, *run) for run in runs])
+
+    def settle_numbers(self, names: list[int], runs: list[tuple[int, str, str]]) -> None:
+        """Notes numbers as durable."""
+        self.names.settle(names)
+        self.runs.settle(runs)
+
+
+def find_key(thread: str) -> Generator[Any, Any, int | None]:
+    """The key of a thread; None when there is no such thread."""
+    rows = yield from Query("SELECT key FROM threads WHERE thread_id = ?", (thread,))
+    return rows[0][0] if rows else None
+
+
+def make_key(thread: str, now: str, metadata: bytes | None = None) -> Generator[Any, Any, int]:
+    """The key of a thread, which is made if need be."""
+    key = yield from find_key(thread)
+    if key is None:
+        sql = "INSERT INTO threads (thread_id, created_at, metadata) VALUES (?, ?, ?) RETURNING key"
+        [(key,)] = yield from Query(sql, (thread, now, metadata))
+        yield from Query("INSERT INTO namespaces (thread_id, ns, number) VALUES (?, '', 0)", (key,))
+    return key
+
+
+def read_names(key: int) -> Generator[Any, Any, Names]:
+    """All names of a thread."""
+    rows = yield from Query("SELECT number, name FROM names WHERE thread_id = ?", (key,))
+    return Names(rows)
+
+
+def next_run(key: int) -> Generator[Any, Any, int]:
+    """The first run number of a thread that is not in use."""
+    [(number,)] = yield from Query("SELECT max(number) FROM runs WHERE thread_id = ?", (key,))
+    return 0 if number is None else int(number) + 1
+
+
+def next_log(key: int) -> Generator[Any, Any, int]:
+    """The first log number that is free. Prune leaves the old one in threads.next_log, so none is used again."""
+    [(known, last)] = yield from Query(
+        "SELECT next_log, (SELECT max(key) FROM items WHERE key >= ?2 AND key < ?3) FROM threads WHERE key = ?1",
+        (key, key << _THREAD_BITS, (key + 1) << _THREAD_BITS),
+    )
+    used = -1 if last is None else (last - (key << _THREAD_BITS)) >> INDEX_BITS
+    return max(int(known), used + 1)
+
+
+def namespace_number(session: Session, ns: str) -> Generator[Any, Any, int]:
+    """The number of a namespace, which is made if need be."""
+    number = session.namespaces.get(ns)
+    if number is None:
+        number = yield from find_namespace(session.key, ns)
+        if number is None:
+            [(number,)] = yield from Query(_NEW_NAMESPACE, (session.key, ns))
+        session.namespaces[ns] = number
+    return number
+
+
+def find_namespace(key: int, ns: str) -> Generator[Any, Any, int | None]:
+    """The number of a namespace; None when the thread has no such namespace."""
+    rows = yield from Query("SELECT number FROM namespaces WHERE thread_id = ? AND ns = ?", (key, ns))
+    return rows[0][0] if rows else None
