@@ -75,7 +75,7 @@ def checkpoint_of(loaded: Loaded) -> str:
 
 
 def head_of(saver: ThreadSaver, thread_id: str, branch: str | None = None) -> str:
-    """The id of the checkpoint at the head of a branch (none given: main). BranchNotFoundError names those there are."""
+    """The checkpoint at the head of a branch (none given: main); BranchNotFoundError names those there are."""
     heads = {head.name: head.checkpoint_id for head in saver.branches(thread_id)}
     name = branch or MAIN
     if name not in heads:
