@@ -26,9 +26,10 @@ def _candidates(action: Any) -> Iterator[Any]:
         yield from (*action.args, *action.keywords.values())
         yield from _candidates(action.func)
         return
-    for attribute in ("first", "last", "bound"):  # the parts of a chain of runnables
-        yield getattr(action, attribute, None)
-    yield from getattr(action, "middle", None) or ()
+    if hasattr(type(action), "invoke"):
+        for part in _parts(action):
+            yield from _candidates(part)
+        return
     owner = getattr(action, "__self__", None)
     if owner is None and not inspect.isroutine(action):
         owner = action
@@ -46,6 +47,13 @@ def _candidates(action: Any) -> Iterator[Any]:
             continue
     if owner is not None and not inspect.ismodule(owner):
         yield from (value for name, value in getattr(owner, "__dict__", {}).items() if name in names)
+
+
+def _parts(runnable: Any) -> Iterator[Any]:
+    """The steps of a chain of runnables, what a configured one is bound to, the function of a lambda."""
+    for attribute in ("first", "bound", "func", "afunc", "last"):
+        yield getattr(runnable, attribute, None)
+    yield from getattr(runnable, "middle", None) or ()
 
 
 def _names(code: CodeType) -> set[str]:
