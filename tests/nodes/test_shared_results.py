@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepwell.cache.identity import identity_of
+from stepwell.nodes.identity import identity_of
 
 
 def work(state: Any) -> Any:
@@ -113,10 +113,18 @@ class DescribeTheIdentityOfACallable:
 
         assert identity_of(make("x")) == identity_of(make("x")) != identity_of(make("y"))
 
+    def test_changes_with_the_code_of_a_class_of_the_same_name(self) -> None:
+        def edited(answer: int) -> Any:
+            scope: dict[str, Any] = {"__name__": "edited"}
+            exec(f"class Node:\n    def __call__(self, state): return {answer}", scope)
+            return scope["Node"]()
+
+        assert identity_of(edited(1)) == identity_of(edited(1)) != identity_of(edited(2))
+
     def test_is_the_same_in_another_process(self, proc: Any) -> None:
         script = """
             import functools
-            from stepwell.cache.identity import identity_of
+            from stepwell.nodes.identity import identity_of
             def node(state, kinds=frozenset({"a", "b", "c"})):
                 return state in {"x", "y", "z"}
             class Node:
@@ -127,9 +135,23 @@ class DescribeTheIdentityOfACallable:
 
         assert proc(script) == proc(script)
 
-    def test_begins_with_its_name(self) -> None:
-        name = "tests.cache.test_identity"
+    def test_takes_a_client_for_itself_and_does_not_look_into_it(self) -> None:
+        class Client:
+            def __init__(self) -> None:
+                self.calls = 0
 
-        assert identity_of(work).startswith(f"{name}.work#")
-        assert identity_of(functools.partial(work)).startswith(f"{name}.work#")
-        assert identity_of(A()).startswith(f"{name}.A#")
+        client = Client()
+        before = identity_of(closing_over(client))
+        client.calls += 1
+
+        assert identity_of(closing_over(client)) == before != identity_of(closing_over(Client()))
+
+    def test_takes_equal_data_for_the_same(self) -> None:
+        from dataclasses import dataclass
+
+        @dataclass
+        class Settings:
+            limit: int
+
+        assert identity_of(closing_over(Settings(1))) == identity_of(closing_over(Settings(1)))
+        assert identity_of(closing_over(Settings(1))) != identity_of(closing_over(Settings(2)))
