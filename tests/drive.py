@@ -109,7 +109,7 @@ class SyncDrive(Drive):
             try:
                 answer = getattr(owner, method)(*args, **options)
                 future.set_result(answer if method != "stream" else list(answer))
-            except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+            except BaseException as error:
                 future.set_exception(error)
 
         threading.Thread(target=work, daemon=True).start()

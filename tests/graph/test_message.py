@@ -13,7 +13,7 @@ from stepwell.channels import BinaryOperatorAggregate
 from stepwell.errors import InvalidUpdateError, OutsideRunError
 from stepwell.graph import START, MessagesState, StateGraph, add_messages
 from stepwell.graph.message import REMOVE_ALL_MESSAGES, push_message, with_ids
-from stepwell.types import Overwrite
+from stepwell.types import Overwrite, RetryPolicy
 
 
 def human(id, text="hi"):
@@ -204,6 +204,41 @@ class DescribePushMessage:
 
         with pytest.raises(InvalidUpdateError, match="without an id"):
             graph.invoke({"messages": []})
+
+
+class DescribeAPushedMessage:
+    @staticmethod
+    def graph(state_key="messages"):
+        def node(state):
+            push_message({"role": "assistant", "content": "soon", "id": "1"}, state_key=state_key)
+            return {"messages": AIMessage("done", id="2")}
+
+        return StateGraph(MessagesState).add_node("n", node).add_edge(START, "n").compile()
+
+    def test_is_added_before_what_its_node_returns(self, drive):
+        assert ids(drive.invoke(self.graph(), {"messages": []})["messages"]) == ["1", "2"]
+
+    def test_is_added_to_nothing_where_no_key_is_named(self, drive):
+        assert ids(drive.invoke(self.graph(None), {"messages": []})["messages"]) == ["2"]
+
+    def test_is_streamed_once_before_its_node_ends(self, drive):
+        chunks = drive.stream(self.graph(), {"messages": []}, stream_mode="messages")
+
+        assert [(message.id, told["langgraph_node"]) for message, told in chunks] == [("1", "n"), ("2", "n")]
+
+    def test_of_an_attempt_that_failed_is_not_added(self, drive):
+        tries = []
+
+        def node(state):
+            tries.append(1)
+            push_message(AIMessage("soon", id=str(len(tries))))
+            if len(tries) == 1:
+                raise ConnectionError
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("n", node, retry_policy=RetryPolicy(initial_interval=0, jitter=False)).add_edge(START, "n")
+
+        assert ids(drive.invoke(graph.compile(), {"messages": []})["messages"]) == ["2"]
 
 
 def test_langchain_is_imported_only_once_there_are_messages():

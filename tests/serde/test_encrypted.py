@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 pytest.importorskip("cryptography")
@@ -130,6 +132,17 @@ class DescribeAKey:
 
         assert serde.loads_typed(serde.dumps_typed([1])) == [1]
 
+    @pytest.mark.parametrize("name", ["", "x" * 256])
+    def test_needs_a_name_that_fits(self, name):
+        with pytest.raises(ValueError, match="1 to 255 bytes"):
+            AesGcmCipher({name: KEY}, name)
+
+    def test_needs_the_package_for_it(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+
+        with pytest.raises(ImportError, match=r"pip install 'stepwell\[encryption\]'"):
+            AesGcmCipher({"1": KEY}, "1")
+
     def test_that_is_current_must_be_there(self):
         with pytest.raises(ValueError, match="not among the keys"):
             AesGcmCipher({"1": KEY}, "2")
@@ -148,6 +161,14 @@ class DescribeACipherOfYours:
         serde = EncryptedSerializer(Reversed())
 
         assert serde.loads_typed(serde.dumps_typed({"a": 1})) == {"a": 1}
+
+    def test_opens_nothing_that_is_empty(self):
+        with pytest.raises(SealError, match="are not encrypted"):
+            EncryptedSerializer(Reversed()).open(b"", HERE)
+
+    def test_gives_no_digests(self):
+        with pytest.raises(TypeError, match="gives no key"):
+            EncryptedSerializer(Reversed()).digest(b"x")
 
     def test_is_bound_to_a_place_as_well(self):
         serde = EncryptedSerializer(Reversed())

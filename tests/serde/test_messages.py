@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ormsgpack
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +28,7 @@ from langchain_core.messages import (
 from pydantic import BaseModel, PrivateAttr
 
 from stepwell.serde import Codec, Registry
-from stepwell.serde.messages import BY_NAME
+from stepwell.serde.messages import BY_NAME, reader
 from tests.serde.exact import same
 
 CALL = {"name": "search", "args": {"q": "x", "n": (1, 2)}, "id": "c1", "type": "tool_call"}
@@ -126,6 +127,12 @@ class DescribeAReadMessage:
 
         assert slots(again) == slots(message) and again.later == 5
 
+    def test_with_an_extra_that_was_not_given_comes_back(self, codec):
+        message = HumanMessage("hi")
+        message.__pydantic_extra__["later"] = 1
+
+        assert slots(codec.decode(codec.encode(message))) == slots(message)
+
     def test_made_without_a_field_comes_back_without_it(self, codec):
         message = AIMessage.model_construct(content="hi", id="1")
         del message.__dict__["tool_calls"]
@@ -173,6 +180,34 @@ def test_any_message_comes_back(content, kwargs, ident, kind):
     again = codec.decode(codec.encode(message))
 
     assert type(again) is kind and same(slots(again)[0], slots(message)[0]) and slots(again) == slots(message)
+
+
+class DescribeAnotherVersionOfTheLibrary:
+    """The table of fields was made for one version; bytes and classes of others must still fit."""
+
+    def test_that_lost_a_field_gets_it_as_an_extra(self, codec):
+        kind = BY_NAME["langchain_core.messages.human", "HumanMessage"]
+        future = kind._replace(fields=(*kind.fields, "mood"))
+        data = ormsgpack.packb([1 << 6, "hi", "glad"])
+
+        message = reader(future)(data, ormsgpack.unpackb)
+
+        assert slots(message)[0] == slots(HumanMessage("hi"))[0]
+        assert message.mood == "glad" and message.model_fields_set == {"content", "mood"}
+
+    def test_that_gained_a_field_gets_its_default(self, codec):
+        kind = BY_NAME["langchain_core.messages.tool", "ToolMessage"]
+        past = kind._replace(fields=kind.fields[:-2])
+
+        message = reader(past)(ormsgpack.packb([0, "hi", "c1"]), ormsgpack.unpackb)
+
+        assert message == ToolMessage("hi", tool_call_id="c1") and message.status == "success"
+
+    def test_that_gained_a_field_is_written_by_name(self, codec):
+        message = HumanMessage("hi")
+        message.__dict__["mood"] = "glad"
+
+        assert codec.decode(codec.encode(message)) == HumanMessage("hi")
 
 
 def test_defaults_take_no_room(codec):

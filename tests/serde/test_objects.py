@@ -6,13 +6,17 @@ import dataclasses
 import enum
 import typing
 from collections import OrderedDict
+from datetime import datetime
 from functools import cached_property
+from random import Random as ExtensionBase  # its state lies in C
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, HttpUrl, PrivateAttr, RootModel, SecretStr
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from stepwell.errors import UnstorableTypeError
+from stepwell.serde import Codec, Registry
 from stepwell.types import Command, Interrupt, Overwrite, RetryPolicy, Send, TimeoutPolicy
 from tests.serde.exact import same
 
@@ -280,10 +284,115 @@ class DescribeASubclassOfABuiltin:
             codec.encode(Ordered(a=1))
 
 
+class DescribeAClassThatIsAValue:
+    @pytest.mark.parametrize("form", [int | Shape, typing.Literal["a"], list[Shape]], ids=str)
+    def test_that_is_not_known_is_spelled_as_people_write_it(self, codec, form):
+        unknown = Codec(Registry()).decode(codec.encode(form))
+
+        if form == typing.Literal["a"]:
+            assert unknown == form
+        else:
+            assert unknown.type_name == str(form).replace("int |", "builtins.int |").replace("list[", "builtins.list[")
+
+
 class DescribeAnOutstandingAnswer:
     def test_of_none_is_told_from_no_answer(self, codec):
         assert codec.decode(codec.encode(Command(resume=None))).answers
         assert not codec.decode(codec.encode(Command(goto="a"))).answers
+
+
+class DescribeAModelOfPydanticV1:
+    def test_comes_back_with_private_and_extra_data(self, codec):
+        old = pytest.importorskip("pydantic.v1")
+
+        class Old(old.BaseModel):  # type: ignore[misc,name-defined] # imported above
+            class Config:
+                extra = "allow"
+                underscore_attrs_are_private = True
+
+            x: int
+            y: Any = (1,)
+            _seen: int = 0
+
+        codec.registry.declare(Old)
+        model = Old(x=1, more=[2])
+        model._seen = 5
+
+        again = codec.decode(codec.encode([model]))[0]
+
+        assert again == model and again._seen == 5 and again.__fields_set__ == {"x", "more"}
+        assert again.y == (1,) and codec.encode([again]) == codec.encode([model])
+
+    def test_takes_defaults_for_what_it_gained(self, codec):
+        old = pytest.importorskip("pydantic.v1")
+
+        class Now(old.BaseModel):  # type: ignore[misc,name-defined] # imported above
+            x: int
+            y: tuple[int, ...] = (7,)
+
+        data = codec.encode(Shape(x=1)).replace(b"Shape", b"Shapo")
+        codec.registry.register(Now, aliases=[f"{__name__}.Shapo"])
+        assert codec.decode(data) == Now(x=1)
+
+
+class DescribeAnAttrsClass:
+    def test_comes_back_with_and_without_slots(self, codec):
+        attr = pytest.importorskip("attr")
+
+        @attr.s(auto_attribs=True, slots=True, frozen=True)
+        class WithSlots:
+            x: int
+            y: Any = attr.Factory(list)
+
+        @attr.s(auto_attribs=True)
+        class WithDict:
+            x: int
+            z: int = 5
+
+        codec.registry.register(WithSlots, aliases=["a.Old"])
+        codec.registry.register(WithDict)
+
+        assert codec.decode(codec.encode([WithSlots(1, (2,)), WithDict(3)])) == [WithSlots(1, (2,)), WithDict(3)]
+
+
+class DescribeADataclassOfPydantic:
+    def test_comes_back_as_one(self, codec):
+        @pydantic_dataclass
+        class Checked:
+            x: int
+            y: tuple[int, ...] = ()
+
+        codec.registry.declare(Checked)
+
+        assert codec.decode(codec.encode(Checked(x=1, y=(2,)))) == Checked(x=1, y=(2,))
+
+
+class DescribeATimeOfPydantic:
+    def test_keeps_its_zone(self, codec):
+        class Meeting(BaseModel):
+            at: datetime
+
+        codec.registry.declare(Meeting)
+        meeting = Meeting.model_validate({"at": "2020-01-01T00:00:00-05:30"})
+
+        again = codec.decode(codec.encode(meeting))
+
+        assert again == meeting and type(again.at.tzinfo) is type(meeting.at.tzinfo)
+        assert again.at.utcoffset() == meeting.at.utcoffset()
+
+
+class DescribeAClassOnSomethingElse:
+    def test_whose_inner_state_cannot_be_seen_is_refused(self, codec):
+        @dataclasses.dataclass
+        class Listener(ExtensionBase):
+            x: int = 0
+
+        with pytest.raises(UnstorableTypeError, match=r"built on _random\.Random, whose inner state"):
+            codec.encode(Listener())
+
+    def test_with_a_form_that_has_no_name_is_refused(self, codec):
+        with pytest.raises(UnstorableTypeError, match="has no name to store it by"):
+            codec.encode([T])
 
 
 def test_a_secret_keeps_its_secret(codec):

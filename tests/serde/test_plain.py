@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import types
+import warnings
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -16,12 +18,13 @@ from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from uuid import UUID, SafeUUID
-from zoneinfo import ZoneInfo
+from zoneinfo import TZPATH, ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepwell.errors import StoredTypeWarning, UnstorableTypeError
 from stepwell.serde import Codec, Registry
 from tests.serde.exact import same
 
@@ -112,6 +115,14 @@ class DescribeAnyValue:
         assert codec.encode(members) == codec.encode(backwards)
 
 
+class DescribeASet:
+    @pytest.mark.parametrize("size", [14, 15, 16, 17, 65535, 65536])
+    def test_of_many_kinds_and_any_size_comes_back(self, codec, size):
+        members = {*range(size - 1), "a"}
+
+        assert codec.decode(codec.encode(members)) == members
+
+
 class DescribeBytes:
     def test_tell_1_and_true_and_1_point_0_apart(self, codec):
         assert len({codec.encode(1), codec.encode(True), codec.encode(1.0)}) == 3
@@ -147,3 +158,33 @@ class DescribeBytes:
             deep = [deep]
 
         assert same(codec.decode(codec.encode(deep)), deep)
+
+
+class DescribeManyClasses:
+    def test_are_not_kept_for_ever(self, codec):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StoredTypeWarning)
+            for _ in range(5000):
+                codec.encode(type("Made", (str,), {})("x"))
+
+        assert len(codec._writers) < 4300
+
+
+class DescribeAZoneWithoutAName:
+    def test_is_refused_with_a_hint(self, codec):
+        with open(f"{TZPATH[0]}/UTC", "rb") as file:
+            zone = ZoneInfo.from_file(file)
+
+        with pytest.raises(UnstorableTypeError, match=r"use ZoneInfo\(key\)"):
+            codec.encode(datetime(2020, 1, 1, tzinfo=zone))
+
+
+class DescribeAnArrayOfAnotherMachine:
+    def test_is_turned_to_the_order_of_this_one(self, codec):
+        values = array("i", [1, 256])
+        turned = array("i", values)
+        turned.byteswap()
+        stored = codec.encode(values).replace(values.tobytes(), turned.tobytes())
+        marks = (b"\xc3", b"\xc2") if sys.byteorder == "little" else (b"\xc2", b"\xc3")
+
+        assert codec.decode(stored.replace(*marks, 1)) == values

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
 from stepwell.errors import StoredTypeWarning, UnknownTypeError, UnstorableTypeError
 from stepwell.serde import Codec, Registry, find_unknown, require_known
@@ -126,6 +126,13 @@ class DescribeWriting:
 
         assert type(codec.decode(codec.encode(first(1)))) is second
 
+    def test_warns_once_whatever_saver_meets_the_class(self):
+        process = Registry()
+        with pytest.warns(StoredTypeWarning) as told:
+            [Codec(Registry(parent=process)).encode(Job("a")) for _ in range(2)]
+
+        assert len(told) == 1
+
 
 class DescribeASchema:
     @pytest.fixture
@@ -157,6 +164,25 @@ class DescribeASchema:
         registry.declare_schema(Model)
 
         assert registry.trusts(Job) and registry.trusts(Slot) and registry.trusts(Inner)
+
+    def test_that_names_the_base_of_all_models_does_not_trust_them_all(self):
+        class Loose(TypedDict):
+            any_model: BaseModel
+            any_choice: Enum
+            error: Exception
+
+        registry = Registry()
+        registry.declare_schema(Loose)
+
+        assert not registry.trusts(Leaf) and not registry.trusts(Phase)
+
+    def test_of_a_type_alias_that_names_itself_ends(self):
+        Tree = list["Tree"] | Job  # as recursive aliases are written
+
+        registry = Registry()
+        registry.declare_schema(Tree)
+
+        assert registry.trusts(Job)
 
     def test_that_is_no_class_reaches_nothing(self):
         registry = Registry()
@@ -352,6 +378,39 @@ class DescribeAClassThatChanged:
 
         with pytest.warns(StoredTypeWarning, match="ON"):
             assert type(Codec(registry).decode(written(Phase.ON))) is Unknown
+
+
+class DescribeAClassThatBecameAnotherKind:
+    def test_is_unknown(self):
+        registry = Registry()
+        registry.register(Phase, aliases=[f"{__name__}.Job"])
+
+        unknown = Codec(registry).decode(written(Job("a")))
+
+        assert type(unknown) is Unknown and unknown.data == {"name": "a", "prio": 1}
+
+    def test_whose_base_changed_is_unknown_and_named(self):
+        number = type("Amount", (int,), {})
+        text = type("Amount", (str,), {})
+        registry = Registry()
+        registry.register(text)
+
+        with pytest.warns(StoredTypeWarning, match="a value of its base str"):
+            unknown = Codec(registry).decode(written(number(5)))
+
+        assert type(unknown) is Unknown and unknown.data == 5
+
+
+class DescribeAModelThatGainedAPrivateAttribute:
+    def test_gets_its_default(self):
+        class Now(BaseModel):
+            x: int = 0
+            _tries: int = PrivateAttr(default=3)
+
+        registry = Registry()
+        registry.register(Now, aliases=[f"{__name__}.Base"])
+
+        assert Codec(registry).decode(written(Base(x=1)))._tries == 3
 
 
 class DescribeAnotherProcess:

@@ -154,7 +154,16 @@ class DescribeForgedInput:
     @claim("H-21")
     @pytest.mark.parametrize(
         "key",
-        ["user') OR 1=1 --", "user' OR '1'='1", 'x") OR 1=1 --', "a.b') = 1 OR ('1'='1", "$", "%", 'us"er', "x'); DROP TABLE"],
+        [
+            "user') OR 1=1 --",
+            "user' OR '1'='1",
+            'x") OR 1=1 --',
+            "a.b') = 1 OR ('1'='1",
+            "$",
+            "%",
+            'us"er',
+            "x'); DROP TABLE",
+        ],
     )
     def test_a_filter_key_is_never_sql(self, drive, saver, key):
         graph = chat_graph(saver)
@@ -171,7 +180,9 @@ class DescribeForgedInput:
     @claim("H-21", "A-43")
     def test_stored_bytes_never_import_a_module(self, tmp_path, monkeypatch):
         marker = tmp_path / "called"
-        (tmp_path / "goodmod.py").write_text("from dataclasses import dataclass\n@dataclass\nclass Point:\n    a: str\n")
+        (tmp_path / "goodmod.py").write_text(
+            "from dataclasses import dataclass\n@dataclass\nclass Point:\n    a: str\n"
+        )
         (tmp_path / "evilmod.py").write_text(f"def Pwned(*a, **k):\n    open({str(marker)!r}, 'w').write('x')\n")
         monkeypatch.syspath_prepend(tmp_path)
         import goodmod

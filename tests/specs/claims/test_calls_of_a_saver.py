@@ -1,4 +1,6 @@
-"""Which calls a saver gets, in which order, and what they store (A-13, A-28 … A-50, A-56, A-58, A-59, A-61, A-78 … A-82)."""
+"""Which calls a saver gets, in which order, and what they store.
+
+Claims: A-13, A-28 … A-50, A-56, A-58, A-59, A-61, A-78 … A-82)."""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class DescribeThePublicCalls:
 
     @claim("A-48", "A-26")
     def test_put_takes_the_id_in_its_config_as_the_parent(self, drive, saver):
-        first = drive.call(saver, "put", cfg(checkpoint_ns=""), checkpoint(uuid_text(1)), {"source": "input", "step": -1}, {})
+        first = drive.call(
+            saver, "put", cfg(checkpoint_ns=""), checkpoint(uuid_text(1)), {"source": "input", "step": -1}, {}
+        )
 
         drive.call(saver, "put", first, checkpoint(uuid_text(2)), {"source": "loop", "step": 0}, {})
 
@@ -187,9 +191,16 @@ class DescribeTheCallsOfARun:
 
         assert spy.names == ["get_tuple"]
         assert isinstance(snapshot, StateSnapshot)
-        assert set(StateSnapshot._fields) >= set(
-            "values next config metadata created_at parent_config tasks interrupts".split()
-        )
+        assert set(StateSnapshot._fields) >= {
+            "values",
+            "next",
+            "config",
+            "metadata",
+            "created_at",
+            "parent_config",
+            "tasks",
+            "interrupts",
+        }
 
     @claim("A-31", "A-50")
     def test_a_task_that_finished_beside_a_failed_one_is_kept(self, drive, saver):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, TypedDict
 
 import pytest
@@ -65,13 +66,13 @@ class DescribeTheChain:
 
         ids = [cid(s) for s in drive.history(graph, cfg())]
 
-        assert len(ids) == 100 and all(later > earlier for later, earlier in zip(ids, ids[1:], strict=False))
+        assert len(ids) == 100 and all(later > earlier for later, earlier in itertools.pairwise(ids))
 
     @claim("B-16")
     def test_ten_thousand_ids_in_a_row_rise(self):
         ids = [str(uuid6(clock_seq=1)) for _ in range(10_000)]
 
-        assert all(later > earlier for earlier, later in zip(ids, ids[1:], strict=False))
+        assert all(later > earlier for earlier, later in itertools.pairwise(ids))
 
     @claim("B-20", "B-53", "B-54", "A-42")
     def test_can_be_read_at_any_entry_before_and_after_more_turns(self, drive, saver):
@@ -154,7 +155,9 @@ class DescribeTheFile:
             graph = chat_graph(open_saver(path))
             for turn in range(turns):
                 graph.invoke(human(f"{turn:04}" + "x" * 200), cfg())
-            ((pages,),) = look("SELECT c.page_count - f.freelist_count FROM pragma_page_count c, pragma_freelist_count f", path)
+            ((pages,),) = look(
+                "SELECT c.page_count - f.freelist_count FROM pragma_page_count c, pragma_freelist_count f", path
+            )
             return pages * 4096
 
         assert live_bytes(120) / live_bytes(60) < 2.3

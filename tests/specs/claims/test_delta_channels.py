@@ -167,7 +167,9 @@ class DescribeWhatItCosts:
             graph = both_graph(open_saver(path))
             for turn in range(turns):
                 graph.invoke(both(f"{turn:04}" + "x" * 200), cfg())
-            return look("SELECT c.page_count - f.freelist_count FROM pragma_page_count c, pragma_freelist_count f", path)[0][0]
+            return look(
+                "SELECT c.page_count - f.freelist_count FROM pragma_page_count c, pragma_freelist_count f", path
+            )[0][0]
 
         assert pages(200) / pages(100) <= 2.2
 

@@ -148,7 +148,7 @@ class DescribeAGraphWithoutASaver:
     def test_has_no_state_to_show_and_says_so(self, drive):
         graph = chat_graph()
 
-        with pytest.raises(ValueError, match="(?i)checkpointer"):
+        with pytest.raises(ValueError, match=r"(?i)checkpointer"):
             drive.get_state(graph, cfg())
 
     @claim("A-83", "H-02", "B-38", "B-90")
@@ -156,8 +156,7 @@ class DescribeAGraphWithoutASaver:
         graph = chat_graph()
 
         with pytest.warns(UserWarning, match="checkpointer") as told:
-            first = drive.invoke(graph, human("r1"), cfg())
-            second = drive.invoke(graph, human("r2"), cfg())
+            first, second = [drive.invoke(graph, human(turn), cfg()) for turn in ("r1", "r2")]
 
         assert len(told) == 1
         assert texts(first) == ["r1", "reply#1"] and texts(second) == ["r2", "reply#1"]

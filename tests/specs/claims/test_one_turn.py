@@ -227,6 +227,8 @@ class DescribeAddMessages:
         builder.add_node("chat", lambda state: {"messages": ("ai", "hello")})
         builder.add_edge(START, "chat")
 
-        ended = drive.invoke(builder.compile(checkpointer=saver), {"messages": [{"role": "user", "content": "x"}]}, cfg())
+        ended = drive.invoke(
+            builder.compile(checkpointer=saver), {"messages": [{"role": "user", "content": "x"}]}, cfg()
+        )
 
         assert [(m.type, m.content) for m in ended["messages"]] == [("human", "x"), ("ai", "hello")]

@@ -64,7 +64,7 @@ class DescribeAStore:
     @claim("B-70")
     @pytest.mark.parametrize("namespace", [(), ("",), ("u1", ""), ("a.b",), ("stepwell",), "u1"])
     def test_refuses_a_namespace_that_is_none(self, drive, namespace):
-        with pytest.raises(ValueError, match="(?i)namespace"):
+        with pytest.raises(ValueError, match=r"(?i)namespace"):
             drive.call(InMemoryStore(), "put", namespace, "k", {"v": 1})
 
     @claim("B-70")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-EXAMPLE = '''
+EXAMPLE = """
 from typing import Annotated, TypedDict
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -43,7 +43,7 @@ other = {"configurable": {"thread_id": "user-99"}}
 out = graph.invoke({"messages": [HumanMessage(content="你好")]}, other)
 print(len(out["messages"]))
 print(memory.get_tuple(cfg) is not None)
-'''
+"""
 
 
 @pytest.mark.claim("A-62", "A-63", "A-64", "A-65", "A-66", "A-67", "A-68", "A-69")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
@@ -22,7 +23,7 @@ class Small(TypedDict):
     n: int
 
 
-def graph_of(saver, edges: list[tuple[Any, str]], *, defer=(), ran=None, nodes=None, **options):
+def graph_of(saver, edges: Sequence[tuple[Any, str]], *, defer=(), ran=None, nodes=None, **options):
     """A graph from a list of edges; every name in it is a node that appends its name to the log."""
     builder = StateGraph(State)
     names = {name for pair in edges for end in pair for name in ([end] if isinstance(end, str) else end)}
@@ -114,7 +115,7 @@ class DescribeASingleEdge:
 
 
 class DescribeAJoin:
-    EDGES = [(START, "a"), (START, "b"), ("b", "c"), (["a", "c"], "j")]
+    EDGES = ((START, "a"), (START, "b"), ("b", "c"), (["a", "c"], "j"))
 
     def test_waits_for_all_it_lists(self, drive, saver):
         assert drive.invoke(graph_of(saver, self.EDGES), {"log": []}, cfg())["log"] == ["a", "b", "c", "j"]
@@ -250,7 +251,7 @@ class DescribeASend:
         assert drive.invoke(graph, {"log": []}, cfg())["log"] == ["edge", 1]
 
     def test_to_the_end_is_an_error(self, drive, saver):
-        with pytest.raises(Exception, match="(?i)end"):
+        with pytest.raises(Exception, match=r"(?i)end"):
             drive.invoke(self.fan_out(saver, [Send(END, {})]), {"log": []}, cfg())
 
     def test_shows_as_next_once_for_each(self, drive, saver):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Annotated, TypedDict
 
@@ -126,10 +127,8 @@ class DescribeARetry:
         node = Flaky(1, error)
         graph = one_node(saver, node, retry_policy=RetryPolicy(initial_interval=0.001, jitter=False))
 
-        try:
+        with contextlib.suppress(error):
             drive.invoke(graph, {"log": []}, cfg())
-        except error:
-            pass
 
         assert node.runs == runs
 

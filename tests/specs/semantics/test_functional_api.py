@@ -97,7 +97,7 @@ class DescribeAWorkflow:
         assert [t.name for t in drive.get_state(flow, cfg()).tasks] == ["flow"]
 
     def test_that_is_a_generator_is_refused(self, saver):
-        with pytest.raises(NotImplementedError, match="(?i)generator"):
+        with pytest.raises(NotImplementedError, match=r"(?i)generator"):
 
             @entrypoint(checkpointer=saver)
             def flow(n):

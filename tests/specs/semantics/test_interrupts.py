@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from typing_extensions import TypedDict
-
 import pytest
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from stepwell.errors import is_invalid_resume
-from stepwell.types import Command, Interrupt, Send, interrupt
 from stepwell.graph import START, StateGraph
+from stepwell.types import Command, Interrupt, Send, interrupt
 from tests.specs.given import Log, cfg, chain, cid, fails, side_by_side, writes_name
 
 
@@ -71,7 +70,7 @@ class DescribeAQuestion:
         assert ended["log"] == [] and [i.value for i in ended["__interrupt__"]] == ["sure?"]
 
     def test_outside_of_a_run_is_an_error(self):
-        with pytest.raises(Exception, match="(?i)node|runnable"):
+        with pytest.raises(Exception, match=r"(?i)node|runnable"):
             interrupt("sure?")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import itertools
 import operator
 from typing import Annotated, TypedDict
 
@@ -184,7 +185,7 @@ class DescribeTheStepLimit:
         ended = drive.invoke(graph, {"log": []}, {**cfg(), "recursion_limit": 5})
 
         assert [last for last, _ in seen] == [False, False, False]
-        assert [a - b for (_, a), (_, b) in zip(seen, seen[1:], strict=False)] == [1, 1]
+        assert [a - b for (_, a), (_, b) in itertools.pairwise(seen)] == [1, 1]
         assert set(ended) == {"log"}
 
 

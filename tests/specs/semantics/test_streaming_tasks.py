@@ -24,7 +24,9 @@ class DescribeTasks:
 
         with pytest.raises(ValueError, match="boom"):
             shown = drive.take(3, graph, "stream", {"log": []}, cfg(), stream_mode="tasks")
-        shown = drive.take(2, chain({"a": fails(ValueError("boom"))}, saver), "stream", {"log": []}, cfg("2"), stream_mode="tasks")
+        shown = drive.take(
+            2, chain({"a": fails(ValueError("boom"))}, saver), "stream", {"log": []}, cfg("2"), stream_mode="tasks"
+        )
 
         assert "boom" in str(shown[1]["error"])
 

@@ -9,7 +9,7 @@ import pytest
 
 from stepwell.graph import START, StateGraph
 from stepwell.types import Command, interrupt
-from tests.specs.given import Log, cfg, chain, cid, human, chat_graph, texts, writes_name
+from tests.specs.given import Log, cfg, chain, chat_graph, cid, human, texts, writes_name
 
 
 class Count(TypedDict, total=False):
@@ -125,7 +125,7 @@ class DescribeMemoryOfItsOwn:
         assert drive.invoke(graph, {"log": []}, cfg("two"))["out"] == [["x"]]
 
     def test_is_not_for_a_graph_at_the_root(self, drive):
-        with pytest.raises(RuntimeError, match="(?i)root"):
+        with pytest.raises(RuntimeError, match=r"(?i)root"):
             drive.invoke(counter(saver=True), {"seen": []}, cfg())
 
     def test_goes_back_with_its_parent(self, drive, saver):

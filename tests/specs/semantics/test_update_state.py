@@ -109,7 +109,7 @@ class DescribeAnUpdate:
         graph = side_by_side("ab", saver)
         drive.invoke(graph, {"log": []}, cfg())
 
-        with pytest.raises(InvalidUpdateError, match="(?i)ambiguous"):
+        with pytest.raises(InvalidUpdateError, match=r"(?i)ambiguous"):
             drive.update_state(graph, cfg(), {"log": ["edit"]})
 
     def test_as_a_node_that_is_none_is_refused(self, drive, saver):
@@ -120,7 +120,7 @@ class DescribeAnUpdate:
             drive.update_state(graph, cfg(), {"log": ["edit"]}, as_node="nowhere")
 
     def test_needs_a_saver(self, drive):
-        with pytest.raises(ValueError, match="(?i)checkpointer"):
+        with pytest.raises(ValueError, match=r"(?i)checkpointer"):
             drive.update_state(chain("a"), cfg(), {"log": []})
 
     def test_shows_in_history_as_what_the_node_did(self, drive, saver):

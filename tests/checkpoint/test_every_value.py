@@ -1,0 +1,363 @@
+"""Property: whatever runs do to a state, every checkpoint ever written reads back equal, types and order included."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter, OrderedDict, defaultdict, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from stepwell.checkpoint.serde import register
+from stepwell.saves import At
+from stepwell.serde.codec import Codec
+from stepwell.types import TASKS, Overwrite, Send
+from tests.checkpoint.chains import Walk, open_chain, pages, read, task
+
+codec = Codec()
+PURE = ("log", "notes", "files", "topic")
+
+
+@register
+@dataclass
+class Note:
+    id: int
+    text: str
+    marks: list[Any] = field(default_factory=list)
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Equal, and of equal types at every depth, dicts in equal order."""
+    return codec.encode(one) == codec.encode(other)
+
+
+class Chance:
+    """Values and edits from one random generator."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.number = seed << 16
+
+    def pick(self, *choices: Any) -> Any:
+        return self.random.choice(choices)
+
+    def place(self, length: int) -> int:
+        return self.random.randrange(length) if length else 0
+
+    def scalar(self) -> Any:
+        self.number += 1
+        return self.pick(
+            0, 1, True, False, 1.0, -0.0, None, "", "a", "b" * self.random.randrange(90), f"text {self.number}",
+            self.number, b"raw", b"r" * 70, 2**70, "\udcff",
+        )  # fmt: skip
+
+    def note(self) -> Note:
+        self.number += 1
+        return Note(self.number, f"note {self.number} " + "x" * self.random.randrange(80), [self.scalar()])
+
+    def value(self, depth: int = 2) -> Any:
+        make = self.pick(self.scalar, self.scalar, self.note, self.list, self.dict, self.odd)
+        return make(depth - 1) if depth and make in (self.list, self.dict, self.odd) else self.scalar()
+
+    def list(self, depth: int = 1) -> list[Any]:
+        return [self.value(depth) for _ in range(self.random.randrange(12))]
+
+    def dict(self, depth: int = 1) -> dict[Any, Any]:
+        return {self.key(): self.value(depth) for _ in range(self.random.randrange(12))}
+
+    def key(self) -> Any:
+        return self.pick("a", "b", "c", f"key {self.random.randrange(20)}", 1, 2, (1, "t"), None, True, 2.5)
+
+    def odd(self, depth: int = 1) -> Any:
+        some = self.list(0)
+        return self.pick(
+            tuple(self.list(depth)),
+            deque(self.list(depth), self.pick(None, 3, 8)),
+            OrderedDict(self.dict(depth)),
+            Counter({"a": self.random.randrange(5), "b": 2}),
+            _filled(defaultdict(list), {self.key(): [self.scalar()]}),
+            {item for item in some if item is not None},
+            frozenset(some),
+        )
+
+    def edit(self, value: Any) -> Any:
+        """A value like `value`; often the same object, changed in place at some depth."""
+        if isinstance(value, Note):
+            value.marks.append(self.scalar())
+            return value
+        if isinstance(value, (list, deque)):
+            return self._edit_sequence(value)
+        if isinstance(value, dict):
+            return self._edit_dict(value)
+        if isinstance(value, set):
+            self.pick(value.add, value.discard)(self.pick("a", "b", 1, self.number))
+            return value
+        if isinstance(value, str):
+            return value + self.pick("", "more " * self.random.randrange(20))
+        if isinstance(value, bytes):
+            return value + b"more"
+        return self.value()
+
+    def _edit_sequence(self, value: Any) -> Any:
+        at = self.place(len(value))
+        match self.random.randrange(8):
+            case 0:
+                value.append(self.value())
+            case 1 if len(value) != getattr(value, "maxlen", None):
+                value.insert(at, self.value())
+            case 2 if value:
+                value[at] = self.value()
+            case 3 if value:
+                del value[at]
+            case 4:
+                value.reverse()
+            case 5:
+                value.clear()
+            case 6 if value:
+                value[at] = self.edit(value[at])
+            case _ if isinstance(value, list):
+                shuffled = value.copy()
+                self.random.shuffle(shuffled)
+                return shuffled
+        return value
+
+    def _edit_dict(self, value: dict[Any, Any]) -> Any:
+        key = self.pick(*value) if value else self.key()
+        match self.random.randrange(7):
+            case 0 if key in value:
+                del value[key]
+            case 1 if key in value:
+                value[key] = value.pop(key)  # moves to the end
+            case 2 if key in value:
+                value[key] = self.edit(value[key])
+            case 3:
+                value.clear()
+            case 4 if isinstance(value, OrderedDict) and key in value:
+                value.move_to_end(key, last=False)
+            case _:
+                value[self.key()] = self.value() if not isinstance(value, Counter) else 3
+        return value
+
+
+def _filled(value: Any, more: dict[Any, Any]) -> Any:
+    value.update(more)
+    return value
+
+
+class Thread(RuleBasedStateMachine):
+    """A thread that runs, forks and nests, beside a model that deep-copies every checkpoint."""
+
+    kind = "memory"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chain = open_chain(self.kind)
+        self.model: dict[tuple[str, str], dict[str, Any]] = {}
+        self.written: dict[str, list[Any]] = {}
+        self.walk: Walk
+
+    @initialize()
+    def begin(self) -> None:
+        self.walk = Walk(self.chain)
+        self.walk.load_values()
+
+    def _save(self, walk: Walk, changed: dict[str, Any], *tasks: Any, **more: Any) -> None:
+        before = walk.id
+        copies = copy.deepcopy([list(record.writes) for record in tasks])
+        id = walk.save(changed, *tasks, pure=PURE, **more)
+        self.model[walk.ns, id] = copy.deepcopy(walk.cells)
+        if walk.ns == "" and before is not None and tasks:
+            self.written[id] = copies
+
+    # Pure channels: what is written is written; nothing else is touched.
+
+    @rule(seed=st.integers(0, 1 << 16), count=st.integers(0, 4))
+    def append(self, seed: int, count: int) -> None:
+        chance = Chance(seed)
+        items = [chance.value() for _ in range(count)]
+        log = self.walk.cells.get("log", []) + items
+        self._save(self.walk, {"log": log}, task("a", ("log", items)))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def answer_by_id(self, seed: int) -> None:
+        """As add_messages: same id replaces in place, others are appended. A node edited some objects it returns."""
+        chance = Chance(seed)
+        notes: list[Note] = list(self.walk.cells.get("notes", []))
+        given = [chance.note() for _ in range(chance.random.randrange(3))]
+        if notes:
+            given.append(chance.edit(notes[chance.place(len(notes))]))
+            given.append(Note(notes[chance.place(len(notes))].id, "another"))
+        gone = chance.place(len(notes)) if notes and chance.pick(True, False) else None
+        merged = [note for at, note in enumerate(notes) if at != gone]
+        for note in given:
+            at = next((at for at, old in enumerate(merged) if old.id == note.id), None)
+            merged = [*merged, note] if at is None else [*merged[:at], note, *merged[at + 1 :]]
+        self._save(self.walk, {"notes": merged}, task("b", ("notes", given)))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def write_files(self, seed: int) -> None:
+        chance = Chance(seed)
+        given = chance.dict()
+        old = self.walk.cells.get("files", {})
+        new = dict(given) if chance.pick(False, False, True) else {**old, **given}
+        self._save(self.walk, {"files": new}, task("c", ("files", given)))
+
+    # Channels whose merge may do anything, in place and at every depth.
+
+    @rule(seed=st.integers(0, 1 << 16), name=st.sampled_from(["wild", "map", "last"]))
+    def edit(self, seed: int, name: str) -> None:
+        chance = Chance(seed)
+        old = self.walk.cells.get(name)
+        new = chance.edit(old) if old is not None and chance.pick(True, True, False) else chance.value(3)
+        self._save(self.walk, {name: new}, task("d", (name, new)))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def reduce_in_place(self, seed: int) -> None:
+        """A reducer that changes the list it is handed, and returns it."""
+        chance = Chance(seed)
+        wild = self.walk.cells.get("wild")
+        wild = wild if isinstance(wild, list) else []
+        for _ in range(chance.random.randrange(4)):
+            wild = chance._edit_sequence(wild)
+        self._save(self.walk, {"wild": wild}, task("e", ("wild", [chance.scalar()])))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def write_many(self, seed: int) -> None:
+        chance = Chance(seed)
+        changed = {f"wide {n}": chance.value() for n in range(chance.random.randrange(90))}
+        self._save(self.walk, changed, task("f", *changed.items()))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def clear(self, seed: int) -> None:
+        chance = Chance(seed)
+        if self.walk.cells:
+            self._save(self.walk, {}, dropped=(chance.pick(*self.walk.cells),))
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def overwrite(self, seed: int) -> None:
+        items = Chance(seed).list()
+        self._save(self.walk, {"log": list(items)}, task("g", ("log", Overwrite(items))))
+
+    # Several tasks: the records of those that finished first come before the checkpoint.
+
+    @rule(seed=st.integers(0, 1 << 16), count=st.integers(1, 5))
+    def fan_out(self, seed: int, count: int) -> None:
+        chance = Chance(seed)
+        if self.walk.id is None:
+            return
+        records = [task(f"w{n}", ("log", chance.list()), ("topic", [chance.note()])) for n in range(count)]
+        for record in chance.random.sample(records, chance.random.randrange(count + 1)):
+            self.walk.file(record)
+        logs = [item for record in records for item in dict(record.writes)["log"]]
+        notes = [item for record in records for item in dict(record.writes)["topic"]]
+        self._save(self.walk, {"log": self.walk.cells.get("log", []) + logs, "topic": notes}, *records)
+
+    @rule(seed=st.integers(0, 1 << 16))
+    def send(self, seed: int) -> None:
+        chance = Chance(seed)
+        cells = copy.copy(self.walk.cells)
+        sends = [
+            Send("w", {"n": n, **{name: _handed(cells[name]) for name in chance.random.sample([*cells], len(cells) // 2)}})
+            for n in range(chance.random.randrange(4))
+        ]
+        self._save(self.walk, {TASKS: sends}, task("h", *((TASKS, one) for one in sends)))
+
+    @rule(seed=st.integers(0, 1 << 16), steps=st.integers(1, 3))
+    def nest(self, seed: int, steps: int) -> None:
+        """A graph inside a task: it is handed values of this one, edits them and hands some back."""
+        chance = Chance(seed)
+        if self.walk.id is None:
+            return
+        inner = Walk(self.chain, ns=f"node:{seed % 5}", above=self.walk)
+        inner.load_values()
+        given = {name: _handed(value) for name, value in self.walk.cells.items() if chance.pick(True, False)}
+        first = inner.stage({"__start__": given}, source="input")
+        self.model[inner.ns, str(inner.id)] = copy.deepcopy(inner.cells)
+        second = inner.stage(dict(given), task("__start__", *given.items()), dropped=("__start__",))
+        self.chain.perform(self.chain.commit([first, second], inner.fence))
+        self.model[inner.ns, str(inner.id)] = copy.deepcopy(inner.cells)
+        for _ in range(steps):
+            items = [chance.note()]
+            old = inner.cells.get("notes", [])
+            self._save(inner, {"notes": [*old, *items]}, task("i", ("notes", items)))
+        back = list(inner.cells["notes"])
+        self._save(self.walk, {"notes": back}, task("j", ("notes", back)))
+
+    # Ends and new beginnings.
+
+    @rule()
+    def go_on_later(self) -> None:
+        self.walk.end()
+        self.begin()
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data())
+    def fork(self, data: st.DataObject) -> None:
+        self.walk.end()
+        ids = [id for ns, id in self.model if ns == ""]
+        at = data.draw(st.sampled_from(ids)) if ids else None
+        self.walk = Walk(self.chain, at=at)
+        self.walk.load_values()
+        if at is not None:
+            assert is_same(self.walk.cells, self.model["", at])
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data())
+    def look_back(self, data: st.DataObject) -> None:
+        ns, id = data.draw(st.sampled_from(sorted(self.model)))
+        assert is_same(dict(read(self.chain, id, ns=ns).values), self._ordered(ns, id))
+
+    @invariant()
+    def the_head_is_what_was_saved_last(self) -> None:
+        if self.model and self.walk.id is not None:
+            found = read(self.chain)
+            assert found.at.checkpoint == self.walk.head
+
+    def teardown(self) -> None:
+        for ns, id in self.model:
+            assert is_same(dict(read(self.chain, id, ns=ns).values), self._ordered(ns, id)), (ns, id)
+        listed = pages(self.chain, At("t", ""), limit=None)
+        for loaded in listed:
+            assert is_same(dict(loaded.values), self._ordered("", loaded.at.checkpoint, loaded.values))
+            assert loaded.leaf == all(other.parent != loaded.at.checkpoint for other in listed)
+        self._check_records()
+
+    def _check_records(self) -> None:
+        for loaded in pages(self.chain, At("t", "")):
+            made = [other.at.checkpoint for other in pages(self.chain, At("t", "")) if other.parent == loaded.at.checkpoint]
+            expected = [writes for id in made for writes in self.written.get(id, [])]
+            found = [list(record.writes) for record in loaded.done if record.node]
+            assert sorted(map(codec.encode, found)) == sorted(map(codec.encode, expected))
+
+    def _ordered(self, ns: str, id: str, like: Any = None) -> dict[str, Any]:
+        """The model's values in the order in which the saver lists channels; that one is nobody's promise."""
+        values = self.model[ns, id]
+        order = read(self.chain, id, ns=ns).values if like is None else like
+        assert set(order) == set(values)
+        return {name: values[name] for name in order}
+
+
+def _handed(value: Any) -> Any:
+    """A value as the engine hands it out: plain containers copied, other objects shared."""
+    if isinstance(value, (list, deque, tuple, set)):
+        return copy.copy(value) if isinstance(value, (deque, set)) else type(value)(map(_handed, value))
+    if type(value) is dict:
+        return {key: _handed(item) for key, item in value.items()}
+    return value
+
+
+class InSqlite(Thread):
+    kind = "sqlite"
+
+
+Thread.TestCase.settings = InSqlite.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
+pytestmark = pytest.mark.filterwarnings("ignore::stepwell.errors.StoredTypeWarning")
+DescribeAThreadInMemory = Thread.TestCase
+DescribeAThreadInSqlite = InSqlite.TestCase
