@@ -52,8 +52,12 @@ def writer(cls: type, meet: Meet) -> Writer:
     if issubclass(cls, BaseException):
         return _exception_writer(refer(cls, meet))
     if objects.has_fields(cls):
+        if not issubclass(cls, tuple):
+            objects.require_visible(cls)
         return objects.writer(cls, refer(cls, meet))
     base = _builtin_base(cls)
+    if base is None and cls.__module__.partition(".")[0] == "pandas":
+        raise Refusal("values of pandas are stored by JsonPlusSerializer(pickle_fallback=True) only")
     if base is None:
         raise Refusal(
             "its class has no fields that could be stored; keep plain data, a dataclass or a pydantic model "

@@ -21,6 +21,8 @@ from ormsgpack import Ext
 from stepwell.errors import StoredTypeWarning
 from stepwell.serde import codes
 from stepwell.serde.codes import Pack, Refusal, Writer
+from stepwell.serde.old_models import defaults as old_defaults
+from stepwell.serde.old_models import is_old_model, put_together, taken_apart
 from stepwell.serde.registry import stored_name
 from stepwell.serde.typeref import Ref
 
@@ -39,7 +41,7 @@ def has_fields(cls: type) -> bool:
     """Whether this file knows how to store values of `cls`."""
     if issubclass(cls, tuple):
         return hasattr(cls, "_fields")
-    return _is_record(cls) or _is_model(cls)
+    return _is_record(cls) or _is_model(cls) or is_old_model(cls)
 
 
 def writer(cls: type, ref: Ref) -> Writer:
@@ -47,9 +49,8 @@ def writer(cls: type, ref: Ref) -> Writer:
     if issubclass(cls, tuple):
         return _namedtuple_writer(cls, ref)
     if _is_record(cls):
-        _require_plain_new(cls)
         return _fields_writer(ref, tuple(_defaults(cls)), _cached(cls))
-    return _model_writer(cls, ref)
+    return _old_model_writer(ref) if is_old_model(cls) else _model_writer(cls, ref)
 
 
 def builder(cls: type) -> Build | None:
@@ -58,6 +59,8 @@ def builder(cls: type) -> Build | None:
         return _namedtuple_builder(cls) if hasattr(cls, "_fields") else None
     if _is_record(cls):
         return _fields_builder(cls)
+    if is_old_model(cls):
+        return _old_model_builder(cls)
     return _model_builder(cls) if _is_model(cls) else None
 
 
@@ -70,11 +73,12 @@ def _is_model(cls: type) -> bool:
     return pydantic is not None and issubclass(cls, pydantic.BaseModel)
 
 
-def _require_plain_new(cls: type) -> None:
+def require_visible(cls: type) -> None:
+    """Raises Refusal when values of `cls` hold more than their fields show."""
     for base in cls.__mro__:
         new = base.__dict__.get("__new__")
         if isinstance(new, BuiltinFunctionType) and base is not object:
-            raise Refusal(f"{stored_name(cls)} is built on {stored_name(base)}, whose inner state cannot be seen")
+            raise Refusal(f"its class is built on {stored_name(base)}, whose inner state cannot be seen")
 
 
 def _cached(cls: type) -> frozenset[str]:
@@ -121,7 +125,7 @@ def _fields_writer(ref: Ref, names: tuple[str, ...], cached: frozenset[str]) -> 
         if len(held) > len(fields) or (held and not held.keys() <= known):
             extra = {name: got for name, got in held.items() if name not in known}
             if extra:
-                further["extra"] = extra
+                further["extra"] = dict(sorted(extra.items()))
         return Ext(codes.OBJECT, pack([ref, fields, further] if further else [ref, fields]))
 
     return write
@@ -177,6 +181,10 @@ def complete(
     """
     if fields.keys() == wanted.keys():
         return
+    gained = {name: make for name, make in wanted.items() if name not in fields and name not in absent}
+    for name, make in gained.items():
+        if make is None:
+            raise Incomplete(name)
     for name in [name for name in fields if name not in wanted]:
         del fields[name]
         if (stored_name(cls), name) not in _warned:
@@ -187,11 +195,7 @@ def complete(
                 StoredTypeWarning,
                 stacklevel=2,
             )
-    for name, make in wanted.items():
-        if name not in fields and name not in absent:
-            if make is None:
-                raise Incomplete(name)
-            fields[name] = make()
+    fields.update((name, make()) for name, make in gained.items() if make is not None)
 
 
 # Pydantic models.
@@ -215,7 +219,7 @@ def _model_writer(cls: Any, ref: Ref) -> Writer:
         if extra:
             further["extra"] = extra
         if private:
-            further["private"] = private
+            further["private"] = dict(sorted(private.items()))
         return Ext(codes.OBJECT, pack([ref, fields, further] if further else [ref, fields]))
 
     return write
@@ -251,6 +255,24 @@ def _private(wanted: Mapping[str, Any], stored: dict[str, Any]) -> dict[str, Any
         if name not in stored and (value := attribute.get_default()) is not undefined:
             stored[name] = value
     return stored
+
+
+def _old_model_writer(ref: Ref) -> Writer:
+    def write(value: Any, pack: Pack) -> Ext:
+        fields, further = taken_apart(value)
+        return Ext(codes.OBJECT, pack([ref, fields, further] if further else [ref, fields]))
+
+    return write
+
+
+def _old_model_builder(cls: type) -> Build:
+    wanted = old_defaults(cls)
+
+    def build(fields: dict[str, Any], further: Mapping[str, Any] = _NOTHING) -> Any:
+        complete(cls, fields, wanted, further.get("absent", ()))
+        return put_together(cls, fields, further)
+
+    return build
 
 
 def _model_default(field: Any) -> Callable[[], Any] | None:

@@ -6,6 +6,7 @@ ever imported because bytes name it.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
@@ -67,6 +68,9 @@ _STANDARD: Final = {
 }
 
 
+_declaring: Final = threading.Lock()
+
+
 def stored_name(cls: type) -> str:
     """The name a class is stored under."""
     return f"{cls.__module__}.{cls.__qualname__}"
@@ -110,7 +114,8 @@ class Registry:
         """Trusts `classes` and their subclasses: another process that builds the same graph knows them too."""
         for cls in classes:
             self._names[stored_name(cls)] = cls
-            self._trusted.add(cls)
+            with _declaring:
+                self._trusted.add(cls)
 
     def declare_schema(self, schema: Any) -> None:
         """Trusts every class that the annotations of `schema` (TypedDict, dataclass, model, …) reach."""
@@ -141,10 +146,9 @@ class Registry:
 
     def _learn(self, name: str, cls: type) -> None:
         # What one saver met, the whole process knows; but a class of a schema is not replaced by one in passing.
-        if self.parent is not None:
-            self.parent._learn(name, cls)
-        elif self._names.get(name) not in self._trusted:
-            self._names[name] = cls
+        root = self._root()
+        if root._names.get(name) not in root._trusted:
+            root._names[name] = cls
 
     def find(self, name: str) -> type | None:
         """The class stored under `name`; None when this process does not know it."""
@@ -159,9 +163,12 @@ class Registry:
         why = "It is neither part of the graph's schemas nor registered, so another process could not read it back."
         if strict:
             raise UnstorableTypeError(f"{name} is not stored under strict_types=True. {why} Call {call} at import.")
-        if cls not in self._warned:
+        if cls not in self._root()._warned:
             warnings.warn(f"a {name} was stored. {why} Call {call} where the class is defined.", StoredTypeWarning, 2)
-            self._warned.add(cls)
+            self._root()._warned.add(cls)
+
+    def _root(self) -> Registry:
+        return self if self.parent is None else self.parent._root()
 
     def _fulfil(self, name: str) -> type | None:
         if name not in self._expected:
@@ -172,7 +179,9 @@ class Registry:
 
     def _subclass(self, name: str) -> type | None:
         # A schema says list[Shape]; the list holds a Circle. Whoever imports the graph has that class too.
-        return next((cls for base in tuple(self._trusted) for cls in _below(base) if stored_name(cls) == name), None)
+        with _declaring:
+            bases = tuple(self._trusted)
+        return next((cls for base in bases for cls in _below(base) if stored_name(cls) == name), None)
 
 
 def _below(cls: type) -> Iterator[type]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, MutableSet
 from importlib import import_module
 from typing import Any, Final
 
-_NOTHING_TO_SEE: Final = frozenset({"builtins", "typing", "types", "abc", "collections", "collections.abc", "datetime"})
+_NOTHING_TO_SEE: Final = sys.stdlib_module_names | {"pydantic", "pydantic_core", "typing_extensions", "numpy"}
+"""Top-level modules whose classes are no data of a program; to trust BaseModel would be to trust every model."""
 
 
 def reachable(*schemas: Any, walked: MutableSet[type]) -> Iterator[type]:
@@ -24,13 +25,17 @@ def reachable(*schemas: Any, walked: MutableSet[type]) -> Iterator[type]:
         if isinstance(form, list | tuple):  # the arguments of Callable[[...], ...]
             todo.extend(form)
         elif isinstance(form, type) and typing.get_origin(form) is None:
-            if form in walked or form.__module__ in _NOTHING_TO_SEE:
+            if form in walked or _is_of_a_library(form):
                 continue
             walked.add(form)
             yield form
             todo.extend(_fields(form))
         else:
             todo.extend(_parts(form))
+
+
+def _is_of_a_library(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in _NOTHING_TO_SEE
 
 
 def _parts(form: Any) -> Iterator[Any]:
