@@ -127,6 +127,33 @@ class DescribeMergingConfigs:
         with pytest.raises(ConfigError):
             merge_configs({"recursion_limit": 0})
 
+    def test_takes_keys_of_the_users_own_at_the_top_as_configurable(self) -> None:
+        assert merge_configs({"thread_id": "t"}, {"tags": None})["configurable"] == {"thread_id": "t"}
+
+    def test_adds_handlers_to_a_manager_without_changing_it(self) -> None:
+        from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
+
+        first, second = BaseCallbackHandler(), BaseCallbackHandler()
+        manager = CallbackManager(handlers=[first], inheritable_handlers=[first])
+
+        assert merge_callbacks(manager, [second, first]).inheritable_handlers == [first, second]
+        assert merge_callbacks([second], manager).inheritable_handlers == [first, second]
+        assert manager.handlers == [first]
+
+    def test_of_two_managers_keeps_the_later_as_parent_of_what_runs(self) -> None:
+        from uuid import UUID
+
+        from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
+
+        first, second = BaseCallbackHandler(), BaseCallbackHandler()
+        outer = CallbackManager([first], [first], parent_run_id=UUID(int=1))
+        inner = CallbackManager([second], [second], parent_run_id=UUID(int=2))
+
+        merged = merge_callbacks(outer, inner)
+
+        assert merged.parent_run_id == UUID(int=2) and merged.inheritable_handlers == [second, first]
+        assert merge_callbacks(outer, outer) is outer
+
 
 class DescribeTheConfigOfARun:
     def test_is_the_graphs_own_under_the_calls(self) -> None:
@@ -322,6 +349,25 @@ class DescribeRunnablesOfLangChain:
         RunnableLambda(lambda x: seen.append(run_config(None, None))).invoke(1, {"tags": ["chain"]})
 
         assert seen[0]["tags"] == ["chain"] and seen[0]["recursion_limit"] == DEFAULT_RECURSION_LIMIT
+
+    def test_find_the_config_of_a_node_as_a_mapping(self) -> None:
+        from langchain_core.runnables.config import var_child_runnable_config
+
+        task = a_task({"tags": ["run"]})
+        token = configs.offer(task)
+        offered = var_child_runnable_config.get()
+        configs.withdraw(token)
+
+        assert offered and dict(offered) == config_of(task) and len(offered) == len(config_of(task))
+
+    def test_give_their_own_config_to_functions_outside_of_any_graph(self) -> None:
+        from langchain_core.runnables import RunnableLambda
+
+        seen: list[Any] = []
+
+        RunnableLambda(lambda x: seen.append(get_config()["tags"])).invoke(1, {"tags": ["chain"]})
+
+        assert seen == [["chain"]]
 
     def test_are_not_imported_for_a_config(self, proc: Any) -> None:
         script = """

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableLambda
 
 from stepwell.callbacks import GraphCallbackHandler
 from stepwell.config import get_config
+from stepwell.errors import StepwellError
 from stepwell.graph import START, StateGraph
 from stepwell.types import Command, TracePolicy, interrupt, omit_payload
 from tests.drive import Drive
@@ -202,6 +203,56 @@ class DescribeAListenedToQuestion:
         drive.invoke(graph, Command(resume="yes"), config)
 
         assert [type(event).__name__ for event in notes.events] == ["GraphInterruptEvent", "GraphResumeEvent"]
+
+    def test_of_a_graph_inside_is_told_once_for_each_graph_with_its_namespace(
+        self, drive: Drive, memory_saver: Any, notes: Notes
+    ) -> None:
+        builder = StateGraph(State)
+        builder.add_node("inside", self.graph(drive, None))
+        builder.add_edge(START, "inside")
+        config = {"configurable": {"thread_id": "t"}, "callbacks": [notes]}
+
+        drive.invoke(builder.compile(memory_saver, name="outer"), {"x": 1}, config)
+
+        assert [tuple(part.split(":")[0] for part in event.checkpoint_ns) for event in notes.events] == [
+            ("inside",),
+            (),
+        ]
+        assert [entry[:2] for entry in notes.told if entry[0] == "error"] == []
+
+    def test_is_not_what_a_breakpoint_is(self, drive: Drive, memory_saver: Any, notes: Notes) -> None:
+        graph = chain(("one", drive.node(lambda s: {})))
+        graph.checkpointer = memory_saver
+        config = {"configurable": {"thread_id": "t"}, "callbacks": [notes]}
+
+        drive.invoke(graph, {"x": 1}, config, interrupt_before=["one"])
+
+        [event] = notes.events
+        assert event.status == "interrupt_before" and event.interrupts == ()
+
+
+class DescribeAListenedToCommandForTheParent:
+    def test_is_no_error_of_the_graph_that_sends_it(self, drive: Drive, notes: Notes) -> None:
+        inner = chain(("up", drive.node(lambda s: Command(graph=Command.PARENT, update={"y": 7}))))
+        builder = StateGraph(State)
+        builder.add_node("inside", inner)
+        builder.add_edge(START, "inside")
+
+        output = drive.invoke(builder.compile(name="outer"), {"x": 1}, {"callbacks": [notes]})
+
+        assert output == {"x": 1, "y": 7}
+        assert [entry[:2] for entry in notes.told if entry[0] == "error"] == []
+
+
+class DescribeAListenedToRunThatCannotBegin:
+    def test_ends_with_its_error(self, drive: Drive, memory_saver: Any, notes: Notes) -> None:
+        graph = chain(("one", drive.node(lambda s: {})))
+        graph.checkpointer = memory_saver
+
+        with pytest.raises(StepwellError) as refused:
+            drive.invoke(graph, None, {"configurable": {"thread_id": "t"}, "callbacks": [notes]})
+
+        assert notes.told == [("start", "shop", None, None), ("error", "shop", repr(refused.value))]
 
 
 class DescribeAsyncHandlers:

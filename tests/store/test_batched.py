@@ -113,6 +113,15 @@ class DescribeAnAsyncBatchedStore:
         assert found[0].value == {"a": 1}
 
 
+class DescribeTheNamesOfStores:
+    def test_include_the_batched_one(self) -> None:
+        from stepwell.store import base
+
+        assert base.AsyncBatchedBaseStore is AsyncBatchedBaseStore
+        assert not hasattr(base, "Nothing")
+        assert not base.NOT_PROVIDED and repr(base.NOT_PROVIDED) == "NOT_PROVIDED"
+
+
 class DescribeAStoreWithoutTtl:
     def test_refuses_one(self) -> None:
         class Plain(BaseStore):

@@ -121,6 +121,13 @@ class DescribeAnItem:
         with pytest.raises(TypeError, match="delete"):
             do("put", NS, "k", None)
 
+    def test_is_equal_to_another_with_the_same_data(self, do: Any) -> None:
+        do("put", NS, "k", {"a": 1})
+
+        one, other, found = do("get", NS, "k"), do("get", NS, "k"), do("search", NS)[0]
+        assert one == other and hash(one) == hash(other) and one != found
+        assert repr(one).startswith("Item(namespace=['users', 'ada'], key='k', value={'a': 1}, created_at=")
+
 
 class DescribeANamespace:
     @pytest.mark.parametrize(
