@@ -26,6 +26,7 @@ class Task:
     attempt = 1
     error: BaseException | None = None
     writes: Sequence[tuple[str, Any]] = ()
+    pushed: tuple[tuple[str, Any], ...] = ()
     cached = False
     done = False  # its result is in `writes`: it ran, was stored, or came from the cache
     started = 0.0
@@ -123,6 +124,8 @@ class Task:
                     "Call ainvoke() or astream() instead, or give the node a sync function."
                 )
             self.writes = run(self.input, self) if around is None else around(self, lambda: run(self.input, self))
+            if self.pushed:
+                self.writes = [*self.pushed, *self.writes]
         except BaseException as error:
             self.error = error
         finally:
@@ -138,6 +141,8 @@ class Task:
             self.writes = (
                 await arun(self.input, self) if around is None else await around(self, lambda: arun(self.input, self))
             )
+            if self.pushed:
+                self.writes = [*self.pushed, *self.writes]
         except BaseException as error:
             self.error = error
         finally:
@@ -150,6 +155,7 @@ class Task:
         self.writes = ()
         self.calls = self.graphs = 0
         self.cancelled = self.paused = False
+        self.pushed = ()
         self._slots = None
         if self._questions is not None:
             self._questions.rewind()
@@ -189,6 +195,10 @@ class Task:
         self.heartbeat()
         if mode in self.run.heard:
             self.run.post(Emitted(self.run.shown_ns if ns is None else ns, mode, payload))
+
+    def push(self, channel: str, value: Any) -> None:
+        """Writes to a channel beside what the body returns, once it ends well."""
+        self.pushed = (*self.pushed, (channel, value))
 
     def heartbeat(self) -> None:
         """A sign of life, for idle timeouts."""

@@ -80,7 +80,10 @@ def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
             "message: give it one, for example AIMessage(..., id=str(uuid4()))."
         )
     (whole,) = with_ids([message])
-    task.push(whole, state_key)
+    if task.run.ears is not None:
+        task.run.ears.show(task, whole)
+    if state_key is not None:
+        task.push(state_key, [whole])
     return whole
 
 

@@ -150,6 +150,11 @@ class Listening:
         if self._messages is not None:
             self._messages.take(task, writes)
 
+    def show(self, task: Task, message: Any) -> None:
+        """Streams a message that a node hands over before it ends."""
+        if self._messages is not None:
+            self._messages.show(task, message)
+
     def _leave(self, task: Task, token: Any) -> None:
         withdraw(token)
         if self._messages is not None:

@@ -66,6 +66,11 @@ class MessagesHandler(BaseCallbackHandler):
                 for message in messages_in(value):
                     self._show(task, message, metadata)
 
+    def show(self, task: Task, message: BaseMessage) -> None:
+        """Shows a message that a node hands over before it ends."""
+        if task.listens("messages"):
+            self._show(task, message, config_of(task)["metadata"])
+
     # ------------------------------------------------------------------ models
 
     def on_chat_model_start(
