@@ -7,6 +7,7 @@ import sys
 import textwrap
 import typing
 import warnings
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
@@ -28,6 +29,10 @@ class Job:
 @dataclass
 class Inner:
     a: int
+
+
+class Failure(Exception):
+    pass
 
 
 class Phase(Enum):
@@ -221,6 +226,23 @@ class DescribeReadingAnUnknownClass:
         registry = Registry()
         registry.declare(Job, Base, Phase, Slot, Inner)
         assert Codec(registry).decode(again) == value
+
+    @pytest.mark.parametrize(
+        "wrap",
+        [
+            lambda cls: defaultdict(cls, a=1),
+            lambda cls: ExceptionGroup("g", [ValueError(1), Failure("x")]),
+            lambda cls: {cls},
+        ],
+        ids=["factory", "group", "set"],
+    )
+    def test_makes_what_cannot_be_without_it_unknown_too(self, wrap):
+        stranger, data = forget(), written({"it": wrap(Job), "other": 1})
+
+        again = stranger.decode(data)
+
+        assert again["other"] == 1 and find_unknown(again["it"]).type_name in (f"{__name__}.Job", f"{__name__}.Failure")
+        assert stranger.encode(again) == data
 
     def test_nested_in_a_known_one_keeps_the_known_one(self):
         registry = Registry()

@@ -92,7 +92,7 @@ DTYPE: Final = 63
 MESSAGES: Final = 70
 DOCUMENT: Final = 90
 
-UNKNOWN: Final = frozenset((*NAMED, *range(MESSAGES, MESSAGES + 15), DOCUMENT))
+UNKNOWN: Final = frozenset((*NAMED, DEFAULT_DICT, *range(MESSAGES, MESSAGES + 15), DOCUMENT))
 """What may come as types.Unknown, and be written back from it."""
 
 

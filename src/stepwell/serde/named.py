@@ -20,7 +20,7 @@ from stepwell.serde import codes, objects
 from stepwell.serde.codes import Pack, Reader, Refusal, Unpack, Writer
 from stepwell.serde.registry import Registry, stored_name
 from stepwell.serde.typeref import Meet, Ref, Unresolved, refer, resolve, spell
-from stepwell.serde.unknown import unknown
+from stepwell.serde.unknown import find_unknown, unknown
 from stepwell.types import Unknown
 
 _WHOLE: Final = slice(None)
@@ -124,6 +124,8 @@ def _reader(
             builders[cls] = build
         try:
             return build(*parts)
+        except Unresolved as missing:
+            return unknown(str(missing), shown(*parts), code, data)
         except objects.Incomplete as lacking:
             _report_lacking(cls, lacking)
             return unknown(spell(ref), shown(*parts), code, data)
@@ -271,6 +273,8 @@ def _exception_builder(cls: Any) -> Callable[..., Any] | None:
     base: Any = next(base for base in cls.__mro__ if isinstance(base.__dict__.get("__new__"), BuiltinFunctionType))
 
     def build(told: dict[str, Any], args: list[Any], state: dict[str, Any]) -> Any:
+        if issubclass(cls, BaseExceptionGroup) and (inner := find_unknown(args)):  # it takes exceptions only
+            raise Unresolved(inner.type_name)
         made = base.__new__(cls, *args)
         base.__init__(made, *args)
         made.__dict__.update(state)

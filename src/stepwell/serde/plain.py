@@ -11,6 +11,8 @@ from ormsgpack import Ext
 
 from stepwell.serde import codes
 from stepwell.serde.codes import Pack, Reader, Refusal, Unpack, Writer
+from stepwell.serde.unknown import unknown
+from stepwell.types import Unknown
 
 _COMPLEX: Final = struct.Struct(">dd")
 _SINGLETONS: Final[dict[bytes, Any]] = {b"e": Ellipsis, b"n": NotImplemented}
@@ -104,6 +106,8 @@ def _write_proxy(value: MappingProxyType[Any, Any], pack: Pack) -> Ext:
 
 def _read_default(data: bytes, unpack: Unpack) -> Any:
     factory, items = unpack(data)
+    if type(factory) is Unknown:
+        return unknown(factory.type_name, items, codes.DEFAULT_DICT, data)
     if factory is not None and not isinstance(factory, type):
         raise ValueError("the factory of a stored defaultdict is no class")
     return defaultdict(factory, items)
