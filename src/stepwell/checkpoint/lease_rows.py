@@ -18,20 +18,25 @@ from stepwell.sql.query import Begin, End, Query
 
 LEASE_COLUMNS: Final = (
     "epoch INTEGER NOT NULL DEFAULT 0, beat INTEGER NOT NULL DEFAULT 0, lease_run TEXT, lease_process TEXT, "
-    "lease_since TEXT"
+    "lease_since TEXT, turn INTEGER NOT NULL DEFAULT 0"
 )
-"""To be among the columns of `threads`."""
+"""To be among the columns of `threads`. turn: the epoch of the last activity, for lists of threads."""
 LEASE_TABLES: Final = (
     "CREATE TABLE tickets (ticket INTEGER PRIMARY KEY AUTOINCREMENT, thread INTEGER NOT NULL, process TEXT NOT NULL, "
     "looks INTEGER NOT NULL DEFAULT 0) STRICT",
     "CREATE INDEX tickets_of ON tickets (thread, ticket)",
+    "CREATE INDEX threads_by_turn ON threads (turn, key)",
     "CREATE TABLE epochs (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT",
     "INSERT INTO epochs (one, last) VALUES (1, 0)",
 )
 """To be among the migrations. Epochs come from one counter for the whole database and are never used again."""
 
 _HELD = "SELECT epoch, lease_run, lease_process, lease_since, beat FROM threads WHERE key = ?"
-_TAKE = "UPDATE threads SET epoch = ?, beat = 0, lease_run = ?, lease_process = ?, lease_since = ? WHERE key = ?"
+_TAKE = (
+    "UPDATE threads SET epoch = ?1, turn = ?1, beat = 0, lease_run = ?2, lease_process = ?3, lease_since = ?4 "
+    "WHERE key = ?5"
+)
+_EPOCH = "UPDATE epochs SET last = last + 1 RETURNING last"
 _FREE = (
     "UPDATE threads SET epoch = 0, lease_run = NULL, lease_process = NULL, lease_since = NULL "
     "WHERE key = ? AND epoch = ?"
@@ -104,8 +109,14 @@ def release(key: int | None, fence: Fence) -> Generator[Any, Any, None]:
     yield from Query(_FREE, (key, fence.epoch))
 
 
+def touch(key: int) -> Generator[Any, Any, None]:
+    """Notes activity that needs no lease: the thread goes to the top of lists."""
+    [(epoch,)] = yield from Query(_EPOCH)
+    yield from Query("UPDATE threads SET turn = ? WHERE key = ?", (epoch, key))
+
+
 def _take(thread: str, key: int, run: str) -> Generator[Any, Any, Fence]:
-    [(epoch,)] = yield from Query("UPDATE epochs SET last = last + 1 RETURNING last")
+    [(epoch,)] = yield from Query(_EPOCH)
     yield from Query(_TAKE, (epoch, run, here().as_text(), now_text(), key))
     return Fence(thread, epoch, run)
 

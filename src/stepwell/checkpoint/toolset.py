@@ -115,7 +115,8 @@ class ThreadTools:
 
     def set_head(self, config: Config, checkpoint_id: str) -> str | None:
         """Rewind, or come back: move the head of the branch `config` names. Answers where it was."""
-        return self.perform(branching.set_head(self.chain, at_of(config), as_uuid_text(checkpoint_id)))
+        before: str | None = self.perform(branching.set_head(self.chain, at_of(config), as_uuid_text(checkpoint_id)))
+        return before
 
     async def aset_head(self, config: Config, checkpoint_id: str) -> str | None:
         """Async twin of `set_head`."""
@@ -157,12 +158,12 @@ class ThreadTools:
             yield chunk
 
     def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
-        """Read what `export_thread` wrote, under its own or another id; answers the id. A bad stream changes nothing."""
-        return self.perform(moving.put_in(self.chain, moving.read(data), thread_id and thread_text(thread_id)))
+        """Read what `export_thread` wrote, under this or another id; answers the id. A bad stream changes nothing."""
+        return str(self.perform(_import(self.chain, data, thread_id)))
 
     async def aimport_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
         """Async twin of `import_thread`."""
-        return await self.aperform(moving.put_in(self.chain, moving.read(data), thread_id and thread_text(thread_id)))
+        return str(await self.aperform(_import(self.chain, data, thread_id)))
 
     def vacuum(self) -> None:
         """Give back the space of what was deleted."""
@@ -171,6 +172,10 @@ class ThreadTools:
     async def avacuum(self) -> None:
         """Async twin of `vacuum`."""
         await self.aperform(self.chain.compact())
+
+
+def _import(chain: Any, data: bytes | Iterable[bytes], thread: str | None) -> Generator[Any, Any, Any]:
+    return moving.put_in(chain, moving.read(data), None if thread is None else thread_text(thread))
 
 
 def _branch_config(at: Any) -> dict[str, Any]:

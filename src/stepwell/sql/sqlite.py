@@ -246,6 +246,11 @@ class SqliteDatabase:
                 os.chmod(self.path, 0o600)  # it holds nothing yet: what it is going to hold is private
         return adopted
 
+    def prepare(self) -> None:
+        """Set the connection up, so that `is_read_only` is known. Part of the first operation as well."""
+        with self.lock:
+            self.ready()
+
     def ready(self) -> Connection:
         """The connection, set up on first use."""
         if self._is_ready:

@@ -162,8 +162,6 @@ class Writer:
             try:
                 with Part(connection):
                     job.effect = carry(connection, job.op, advance(job.op), database.typed)
-                    if job.is_abandoned:
-                        raise asyncio.CancelledError
                     if type(job.effect) in (Begin, Pause):
                         raise DatabaseError(f"An operation asked for {type(job.effect).__name__} in a transaction.")
             except BaseException as error:

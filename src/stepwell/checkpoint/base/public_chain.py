@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from stepwell.serde.jsonplus import JsonPlusSerializer
-
 from stepwell.checkpoint.base.config import FENCE_KEY, Ride, config_of
 from stepwell.checkpoint.base.effects import Call, Inner, Listing
 from stepwell.checkpoint.base.records import records_of, rows_of
@@ -36,6 +34,7 @@ from stepwell.saves import (
     Staged,
     TaskRecord,
 )
+from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.sql.carry import Finished, advance, fail
 from stepwell.sql.query import Pause
 
@@ -177,7 +176,7 @@ class PublicChain:
         return Loaded(
             at=At(at.thread, at.ns, id, at.branch),
             parent=_id_of(found.parent_config),
-            step=int(metadata.get("step", 0)),
+            step=int(str(metadata.get("step", 0))),
             source=str(metadata.get("source", "")),
             ts=str(checkpoint.get("ts", "")),
             run=str(metadata.get("run_id", "")),

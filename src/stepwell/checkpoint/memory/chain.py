@@ -42,6 +42,9 @@ class MemoryChain(MemoryShelf):
         other.threads, other._leases, other._lock = self.threads, self._leases, self._lock
         return other
 
+    in_place = True
+    """That an operation never waits for anything but a lease."""
+
     # ------------------------------------------------------------------ carrying out
 
     def perform(self, op: Op[T]) -> T:
@@ -289,7 +292,7 @@ class MemoryChain(MemoryShelf):
         yield from rows
 
     @at_once
-    def open(self, at: At) -> Loaded | None:
+    def look(self, at: At) -> Loaded | None:
         return self._load(at, None)
 
 

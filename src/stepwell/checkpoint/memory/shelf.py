@@ -28,7 +28,8 @@ def at_once(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
         return method(self, *args, **kwargs)
         yield  # makes it a generator
 
-    return op
+    made: Any = op
+    return made  # type: ignore[no-any-return]  # functools.wraps keeps the signature, mypy does not
 
 
 class MemoryShelf:
@@ -53,7 +54,12 @@ class MemoryShelf:
         self.stager.end(thread)
 
     @at_once
-    def put_row(self, staged: Staged) -> None:
+    def head(self, thread: str, ns: str, branch: str) -> str | None:
+        rows = self.threads.get(thread)
+        return rows.head(ns, branch) if rows is not None else None
+
+    @at_once
+    def put_row(self, staged: Staged, *, moves: bool) -> None:
         row = staged.row
         assert row is not None
         thread = self._thread(row.thread, row)
@@ -61,6 +67,8 @@ class MemoryShelf:
         thread.store(due)
         staged.settle(due)
         thread.replace(row)
+        if moves:
+            thread.advance(row, quietly=row.parent is None)
         self._touch(thread, row)
 
     @at_once
@@ -73,7 +81,7 @@ class MemoryShelf:
         self._touch(thread, None)
 
     @at_once
-    def check(self, thread: str, fence: Fence | None) -> None:
+    def guard(self, thread: str, fence: Fence | None) -> None:
         self._leases.check(thread, fence)
 
     @at_once
@@ -158,17 +166,18 @@ class MemoryShelf:
         ]
         items = [(log, start, rows.items[log][start:stop]) for log, start, stop in rows.used_runs()]
         ordered = sorted(rows.rows(), key=lambda row: (row.id, row.ns))
+        metadata = rows.metadata if rows.is_registered else None
         return Whole(
-            thread, rows.created_at, rows.metadata, ordered, dict(rows.cut), filed, rows.head_list(),
+            thread, rows.created_at, metadata, ordered, dict(rows.cut), filed, rows.head_list(),
             list(rows.tags.values()), items,
         )  # fmt: skip
 
     @at_once
     def put_in(self, whole: Whole) -> None:
         thread = ThreadRows(whole.thread, whole.created_at)
-        thread.metadata, thread.is_registered = whole.metadata, True
+        thread.metadata, thread.is_registered = whole.metadata or {}, whole.metadata is not None
         for log, start, data in whole.items:
-            thread.store([[(log, start + n, item) for n, item in enumerate(data)]])  # type: ignore[list-item]  # as Item
+            thread.store([[(log, start + n, item) for n, item in enumerate(data)]])
         for row in whole.rows:
             thread.add(row)
         for key, task, is_posted in whole.filed:
@@ -203,7 +212,7 @@ class MemoryShelf:
             metadata=dict(head.metadata) if head is not None else dict(thread.metadata),
             checkpoint=head.id if head is not None else None,
             step=head.step if head is not None else None,
-            next=head.next if head is not None else None,
+            is_due=head is not None and bool(head.next),
             branches=tuple(sorted(branch for ns, branch in thread.heads if ns == "")),
             asks=any(not task.finished and task.interrupts is not None for task in waiting),
             failed=any(not task.finished and task.error is not None for task in waiting),

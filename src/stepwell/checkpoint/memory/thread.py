@@ -173,13 +173,14 @@ class ThreadRows:
             self._unfollow(row.ns, old.parent, row.id)
         self.add(row)
 
-    def advance(self, row: Row) -> None:
-        """Move the head of a row's branch to it; a head that is not above it stays as a leaf."""
+    def advance(self, row: Row, *, quietly: bool = False) -> None:
+        """Move the head of a row's branch to it; a head that is not above it stays as a leaf, unless `quietly`."""
         ns, branch = row.ns, row.branch or MAIN
         old = self.heads.get((ns, branch))
         self.heads[ns, branch] = row.id
-        if old is not None and old != row.parent and not self.is_above(ns, old, row.parent):
-            self._leave(ns, branch, old)
+        if old is not None and old not in (row.parent, row.id) and not quietly:
+            if not self.is_above(ns, old, row.parent):
+                self._leave(ns, branch, old)
         if self.autos:
             self._forget_auto(ns, row.parent)
 
@@ -217,7 +218,7 @@ class ThreadRows:
             if row is not None and row.parent is not None:
                 self._unfollow(ns, row.parent, id)
             for held in (self.filed, self.posted, self.followers, self.cut):
-                held.pop((ns, id), None)  # type: ignore[attr-defined]  # dicts of different values
+                held.pop((ns, id), None)
             if not self.spaces[ns].rows:
                 del self.spaces[ns]
         for (ns, id), (parent, count) in moved.items():

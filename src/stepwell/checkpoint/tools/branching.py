@@ -40,7 +40,7 @@ def rename_branch(shelf: Shelf, thread: str, old: str, new: str) -> Op:
     """Give a branch another name, in every namespace. A leaf that a fork left behind becomes a branch by it."""
     branch_text(new)
     yield from Begin("write")
-    yield from shelf.check(thread, None)
+    yield from shelf.guard(thread, None)
     heads = yield from shelf.heads(thread)
     _refuse_main(old, "renamed")
     found = [head for head in heads if head.branch == old]
@@ -55,7 +55,7 @@ def rename_branch(shelf: Shelf, thread: str, old: str, new: str) -> Op:
 def delete_branch(shelf: Shelf, thread: str, name: str) -> Op:
     """Forget a branch. Its checkpoints stay until prune."""
     yield from Begin("write")
-    yield from shelf.check(thread, None)
+    yield from shelf.guard(thread, None)
     heads = yield from shelf.heads(thread)
     _refuse_main(name, "deleted")
     found = [head for head in heads if head.branch == name]
@@ -71,7 +71,7 @@ def set_head(shelf: Shelf, at: At, checkpoint: str) -> Op:
     An old head that is not above the new one stays as a leaf, `main@…`.
     """
     yield from Begin("write")
-    yield from shelf.check(at.thread, None)
+    yield from shelf.guard(at.thread, None)
     heads = yield from shelf.heads(at.thread)
     ns, branch = at.ns or "", at.branch or MAIN
     marks = {mark.key: mark for mark in (yield from shelf.marks(at.thread))}
@@ -120,7 +120,7 @@ def _checkpoint(shelf: Shelf, at: At, heads: list[Head]) -> Op:
     """The id that `at` names, or that of its branch's head; typed errors when there is none."""
     ns, branch = at.ns or "", at.branch or MAIN
     if at.checkpoint is not None:
-        if (yield from shelf.open(at)) is None:
+        if (yield from shelf.look(at)) is None:
             raise _missing(at, {})
         return at.checkpoint
     head = next((head for head in heads if head.ns == ns and head.branch == branch), None)

@@ -77,7 +77,7 @@ def unfinished(shelf: Shelf) -> Op:
 def provenance(shelf: Shelf, at: At) -> Op:
     """The tasks that made a checkpoint, and the keys each of them wrote."""
     yield from Begin("read")
-    loaded = yield from shelf.open(at)
+    loaded = yield from shelf.look(at)
     if loaded is None:
         raise CheckpointNotFoundError(
             f"thread {at.thread!r} has no checkpoint {at.checkpoint or 'yet'}. "

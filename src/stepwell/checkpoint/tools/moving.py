@@ -38,9 +38,8 @@ from stepwell.checkpoint.pack import (
     unpack_state,
     unpack_tasks,
 )
-from stepwell.checkpoint.refs import Fields, Ref, Slices
-from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, Row, State, StoredTask
-from stepwell.checkpoint.tools.copying import refuse_existing, renamed
+from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
+from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed
 from stepwell.checkpoint.tools.looking import need_thread
 from stepwell.checkpoint.tools.shelf import Head, Shelf, Tag, Whole
 from stepwell.errors import SerializationError
@@ -63,15 +62,15 @@ def take_out(shelf: Shelf, thread: str) -> Op:
     """All of a thread, as it is at one moment."""
     yield from Begin("read")
     yield from need_thread(shelf, thread)
-    whole: Whole = yield from shelf.take_out(thread)
+    whole = yield from shelf.take_out(thread)
+    assert whole is not None, "the thread exists"
     return Taken(whole, shelf.codec)
 
 
 def put_in(shelf: Shelf, parcel: Parcel, thread: str | None) -> Op:
     """The thread of a stream that was read to its end, under its own or another id; answers the id."""
     whole = parcel.opened(shelf.codec)
-    if thread is not None:
-        whole = renamed(whole, thread)
+    whole = renamed(whole, thread or whole.thread)
     yield from Begin("write")
     yield from refuse_existing(shelf, whole.thread)
     yield from shelf.put_in(whole)
@@ -92,7 +91,7 @@ def written(taken: Taken) -> Iterator[bytes]:
 
 def _frames(whole: Whole, codec: Any) -> Iterator[bytes]:
     yield MAGIC
-    yield _frame(b"T", [whole.thread, whole.created_at, codec.encode(dict(whole.metadata)), _kind(codec)])
+    yield _frame(b"T", [whole.thread, whole.created_at, _metadata(whole, codec), _kind(codec)])
     for log, start, data in whole.items:
         yield _frame(b"I", [log, start, list(data)])
     names = Names()
@@ -110,6 +109,11 @@ def _frames(whole: Whole, codec: Any) -> Iterator[bytes]:
         yield _frame(b"G", [tag.name, tag.ns, tag.id, tag.note, tag.created_at])
 
 
+def _metadata(whole: Whole, codec: Any) -> bytes | None:
+    data: bytes | None = None if whole.metadata is None else codec.encode(dict(whole.metadata))
+    return data
+
+
 def _row_frames(
     row: Row, whole: Whole, names: Names, anchors: dict[int, tuple[int, Anchor]], codec: Any
 ) -> list[bytes]:
@@ -119,13 +123,13 @@ def _row_frames(
     number: int | None = None
     if anchor is not NO_ANCHOR:
         if id(anchor) not in anchors:
-            made = Anchor(_cells(anchor.cells), anchor.seen)
+            made = Anchor(plain_cells(anchor.cells), anchor.seen)
             number = len(anchors)
             made.spot = (number, 0)
             anchors[id(anchor)] = (number, made)
             frames.append(_frame(b"A", [number, pack_anchor(made, names, codec)]))
         number, anchor = anchors[id(anchor)]
-    packed = pack_state(State(anchor, _cells(state.cells), state.seen), names, codec)
+    packed = pack_state(State(anchor, plain_cells(state.cells), state.seen), names, codec)
     fields = [
         row.ns, row.id, row.parent, row.branch, row.step, row.source, row.ts, row.run, number, packed,
         pack_next(row.next, names), _packed_tasks(row.tasks, names), codec.encode(row.metadata),
@@ -136,27 +140,7 @@ def _row_frames(
 
 
 def _packed_tasks(tasks: Iterable[StoredTask], names: Names) -> bytes | None:
-    made = []
-    for task in tasks:
-        plain = StoredTask(task.task, task.node, task.path, task.triggers, task.run, task.attempt)
-        plain.writes = tuple((name, _unpointed(ref)) for name, ref in task.writes)
-        plain.finished, plain.error = task.finished, task.error
-        plain.interrupts, plain.answers = task.interrupts, task.answers
-        made.append(plain)
-    return pack_tasks(made, names, names.number)
-
-
-def _cells(cells: dict[str, Cell]) -> dict[str, Cell]:
-    return {name: (version, None if ref is None else _unpointed(ref)) for name, (version, ref) in cells.items()}
-
-
-def _unpointed(ref: Ref) -> Ref:
-    """A reference that holds its runs itself, wherever they are stored."""
-    if type(ref) is Slices and ref.spot is not None:
-        return Slices(ref.kind, ref.shell, ref.parts, ref.spent)
-    if type(ref) is Fields:
-        return Fields(ref.kind, ref.names, tuple(_unpointed(part) for part in ref.refs), ref.head)
-    return ref
+    return pack_tasks(map(plain_task, tasks), names, names.number)
 
 
 def _frame(kind: bytes, fields: list[Any]) -> bytes:
@@ -194,12 +178,10 @@ class Parcel:
             rows.append(row)
             if fields[14]:
                 cut[row.ns, row.id] = fields[14]
-        for anchor in anchors.values():
-            anchor.spot = None
         return Whole(
             thread=thread,
             created_at=created_at,
-            metadata=codec.decode(metadata),
+            metadata=None if metadata is None else codec.decode(metadata),
             rows=rows,
             cut=cut,
             filed=[

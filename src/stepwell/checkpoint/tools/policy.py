@@ -126,6 +126,6 @@ def status_of(facts: Facts) -> str:
         return "failed"
     if facts.asks:
         return "waiting"
-    if facts.next:
+    if facts.is_due:
         return "unfinished"
     return "idle"

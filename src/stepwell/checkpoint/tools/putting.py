@@ -8,8 +8,8 @@ from typing import Any, cast
 from stepwell.checkpoint.base.config import Ride
 from stepwell.checkpoint.base.records import record_of
 from stepwell.checkpoint.base.types import FORMAT_KEY, LATEST_VERSION, Checkpoint
-from stepwell.checkpoint.tools.policy import MAIN, left_behind, put_moves_main
-from stepwell.checkpoint.tools.shelf import Head, Shelf
+from stepwell.checkpoint.tools.policy import MAIN, put_moves_main
+from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.errors import ThreadIdError
 from stepwell.ids import as_uuid_text
 from stepwell.saves import At, Commit, Loaded, Pending, TaskRecord
@@ -31,34 +31,22 @@ def put(
     id = as_uuid_text(checkpoint["id"])
     fence = ride.fence if ride is not None else None
     yield from Begin("write")
-    yield from shelf.check(at.thread, fence)
+    yield from shelf.guard(at.thread, fence)
     ends = yield from shelf.begin_work(at.thread)
     try:
         parent: Loaded | None = None
         if at.checkpoint is not None and at.checkpoint != id:
-            parent = yield from shelf.open(at)
-        commit = commit_of(at, id, checkpoint, metadata, new_versions, parent=parent, known=ride and ride.commit)
+            parent = yield from shelf.look(at)
+        commit = commit_of(
+            at, id, checkpoint, metadata, new_versions, parent=parent, known=ride.commit if ride is not None else None
+        )
         staged = shelf.stage(commit)
-        yield from shelf.put_row(staged)
-        yield from _move_head(shelf, at, id)
+        head = yield from shelf.head(at.thread, at.ns or "", at.branch or MAIN)
+        yield from shelf.put_row(staged, moves=put_moves_main(head, at.checkpoint, id))
     finally:
         if ends:
             shelf.end_work(at.thread)
     return At(at.thread, at.ns, id, at.branch)
-
-
-def _move_head(shelf: Shelf, at: At, id: str) -> Op:
-    branch = at.branch or MAIN
-    heads = yield from shelf.heads(at.thread)
-    head = next((head for head in heads if head.ns == at.ns and head.branch == branch), None)
-    if not put_moves_main(head.id if head else None, at.checkpoint, id):
-        return
-    if head is not None and at.checkpoint is not None and head.id not in (at.checkpoint, id):
-        marks = yield from shelf.marks(at.thread)
-        leaf = left_behind({mark.key: mark for mark in marks}, heads, head, id)
-        if leaf is not None:
-            yield from shelf.set_head(at.thread, leaf)
-    yield from shelf.set_head(at.thread, Head(at.ns or "", branch, id))
 
 
 def commit_of(
@@ -135,7 +123,7 @@ def put_writes(
         record = _ridden(record, ride.record)
     fence = ride.fence if ride is not None else None
     yield from Begin("write")
-    yield from shelf.check(at.thread, fence)
+    yield from shelf.guard(at.thread, fence)
     ends = yield from shelf.begin_work(at.thread)
     try:
         staged = shelf.stage(Pending(At(at.thread, at.ns or "", at.checkpoint, at.branch), (record,), None))

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from stepwell.checkpoint.rows import Row, StoredTask
-from stepwell.checkpoint.stage import Staged
 from stepwell.saves import At, Commit, Fence, Loaded, Pending
 
 T = TypeVar("T")
@@ -61,7 +60,7 @@ class Tag:
 class Facts:
     """A thread as a list of threads shows it, without any value decoded.
 
-    step, next, metadata, checkpoint: of the root's head on main. asks, failed: among the tasks that ran from there.
+    step, is_due, metadata, checkpoint: of the root's head on main. asks, failed: among the tasks that ran from there.
     """
 
     thread: str
@@ -71,7 +70,7 @@ class Facts:
     metadata: Mapping[str, Any]  # of the head; of `ensure_thread` when there is none
     checkpoint: str | None = None
     step: int | None = None
-    next: tuple[str, ...] | None = None
+    is_due: bool = False  # something is to run from there
     branches: tuple[str, ...] = ()
     asks: bool = False
     failed: bool = False
@@ -86,7 +85,7 @@ class Whole:
 
     thread: str
     created_at: str
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any] | None  # of ensure_thread; None: it was not called
     rows: list[Row]
     cut: dict[Key, int]
     filed: list[tuple[Key, StoredTask, bool]]  # (where it ran from, record, whether it came by the public put_writes)
@@ -102,23 +101,30 @@ class Shelf(Protocol):
     def codec(self) -> Any: ...
 
     # One checkpoint.
-    def open(self, at: At) -> Op[Loaded | None]: ...
-    def stage(self, what: Commit | Pending) -> Staged: ...
+    def look(self, at: At) -> Op[Loaded | None]:
+        """What `load` answers, without a lease."""
+        ...
+
+    def stage(self, what: Commit | Pending) -> Any: ...
     def begin_work(self, thread: str) -> Op[bool]:
         """A ledger to stage with, when no run of this process has one; True if `end_work` must follow."""
         ...
 
     def end_work(self, thread: str) -> None: ...
-    def put_row(self, staged: Staged) -> Op[None]:
-        """Store a row as the public interface does: in place of one with its key, no head moved."""
+    def head(self, thread: str, ns: str, branch: str) -> Op[str | None]: ...
+    def put_row(self, staged: Any, *, moves: bool) -> Op[None]:
+        """Store a row in place of one with its key. moves: it becomes the head of its branch."""
         ...
 
-    def post(self, staged: Staged) -> Op[None]:
+    def post(self, staged: Any) -> Op[None]:
         """File records as the public interface does: rows that are there stay, special ones are replaced."""
         ...
 
     # A thread.
-    def check(self, thread: str, fence: Fence | None) -> Op[None]: ...
+    def guard(self, thread: str, fence: Fence | None) -> Op[None]:
+        """StaleRunError when `fence` holds no more; without one, ThreadBusyError while somebody holds the thread."""
+        ...
+
     def exists(self, thread: str) -> Op[bool]: ...
     def marks(self, thread: str) -> Op[list[Mark]]: ...
     def heads(self, thread: str) -> Op[list[Head]]: ...

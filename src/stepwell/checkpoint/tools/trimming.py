@@ -16,7 +16,7 @@ STRATEGIES = ("keep_latest", "delete")
 def delete_thread(shelf: Shelf, thread: str) -> Op:
     """Everything of a thread: all namespaces, branches, tags, records. No such thread: nothing happens."""
     yield from Begin("write")
-    yield from shelf.check(thread, None)
+    yield from shelf.guard(thread, None)
     yield from shelf.drop_thread(thread)
 
 
@@ -39,7 +39,7 @@ def _keep_latest(shelf: Shelf, thread: str) -> Op:
     yield from Begin("write")
     if not (yield from shelf.exists(thread)):
         return
-    yield from shelf.check(thread, None)
+    yield from shelf.guard(thread, None)
     marks = yield from shelf.marks(thread)
     heads = yield from shelf.heads(thread)
     tags = yield from shelf.tags(thread)
@@ -54,7 +54,7 @@ def delete_for_runs(shelf: Shelf, runs: Collection[str]) -> Op:
     yield from End()
     for thread in threads:
         yield from Begin("write")
-        yield from shelf.check(thread, None)
+        yield from shelf.guard(thread, None)
         yield from shelf.drop_records(thread, gone)
         marks = yield from shelf.marks(thread)
         kept = policy.kept_without_runs(marks, gone)

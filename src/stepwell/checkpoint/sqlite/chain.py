@@ -1,0 +1,62 @@
+"""The chain in an SQLite database."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from stepwell.checkpoint.row_sql import Sealer
+from stepwell.checkpoint.schema import MIGRATIONS, ROOM
+from stepwell.checkpoint.sql_finding import SqlThreads
+from stepwell.checkpoint.work import Codec
+from stepwell.errors import SaverError
+from stepwell.saves import Loaded
+from stepwell.sql.migrate import migrate_sqlite
+from stepwell.sql.query import End
+from stepwell.sql.sqlite import SqliteDatabase
+
+T = TypeVar("T")
+Op = Generator[Any, Any, T]
+
+
+class SqliteChain(SqlThreads):
+    """SqlThreads on one SqliteDatabase, whose tables are made or brought up to date before the first operation."""
+
+    def __init__(self, database: SqliteDatabase, codec: Codec, *, sealer: Sealer | None = None) -> None:
+        super().__init__(codec, sealer=sealer)
+        self.database = database
+        self._is_set_up = False
+        database.on_lost = self._give_back
+
+    def with_codec(self, codec: Codec) -> SqliteChain:
+        """The same database, read and written by another codec."""
+        return SqliteChain(self.database, codec, sealer=self.sealer)
+
+    def set_up(self) -> None:
+        """Make the tables, or bring them up to date."""
+        if not self._is_set_up:
+            self.database.perform(self._migrated())
+
+    def perform(self, op: Op[T]) -> T:
+        return self.database.perform(op if self._is_set_up else self._prepared(op))
+
+    async def aperform(self, op: Op[T]) -> T:
+        return await self.database.aperform(op if self._is_set_up else self._prepared(op))
+
+    def _prepared(self, op: Op[T]) -> Op[T]:
+        yield from self._migrated()
+        return (yield from op)
+
+    def _migrated(self) -> Op[None]:
+        database = self.database
+        database.prepare()
+        yield from migrate_sqlite(ROOM, MIGRATIONS, database.name, may_write=not database.is_read_only)
+        yield End()
+        self._is_set_up = True
+
+    def _give_back(self, answer: Any) -> None:
+        """A lease that was taken for somebody who had stopped waiting."""
+        if isinstance(answer, Loaded) and answer.fence is not None:
+            with suppress(SaverError):
+                self.perform(self.release(answer.fence))
