@@ -7,7 +7,6 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint.fetch import fetch
-from stepwell.checkpoint.heads import MAIN
 from stepwell.checkpoint.ledger import INDEX_BITS
 from stepwell.checkpoint.listing import holds
 from stepwell.checkpoint.pack import pack_id, unpack_id
@@ -18,6 +17,7 @@ from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
 from stepwell.checkpoint.sql_shelf import INSERT_RECORD, INSERT_ROW, SqlShelf
 from stepwell.checkpoint.sql_sweep import joined, used_runs
+from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Tag, Whole
 from stepwell.sql.query import Many, Query
 

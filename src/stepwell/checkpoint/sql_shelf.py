@@ -1,4 +1,4 @@
-"""The tools' view of threads in a database: see tools/shelf.py. One thread at a time; all threads are in sql_finding.py."""
+"""The tools' view of one thread in a database: see tools/shelf.py. All threads are in sql_finding.py."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint import lease_rows
 from stepwell.checkpoint.chain import SqlChain, SqlStaged
-from stepwell.checkpoint.heads import MAIN, place, set_head
 from stepwell.checkpoint.heads import head as head_of
+from stepwell.checkpoint.heads import place, set_head
 from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.pack import pack_id, unpack_children, unpack_id
 from stepwell.checkpoint.row_sql import COLUMNS, Reading, record_columns
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.session import find_key, find_namespace, make_key, namespace_number, read_names
 from stepwell.checkpoint.sql_sweep import drop_all, sweep
+from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.records import merged
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
 from stepwell.saves import At, Fence, Loaded
@@ -26,8 +27,8 @@ Op = Generator[Any, Any, T]
 _ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _DELETE: Final = "DELETE FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 INSERT_ROW: Final = (
-    "INSERT INTO checkpoint_rows (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, ts, "
-    "next, state, tasks, metadata, children, is_fork, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO checkpoint_rows (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, "
+    "ts, next, state, tasks, metadata, children, is_fork, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_RECORD: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _HEADS: Final = """SELECT n.ns, n.number,
@@ -212,7 +213,8 @@ class SqlShelf(SqlChain):
 
     def tags(self, thread: str) -> Op[list[Tag]]:
         rows = yield from Query(
-            "SELECT g.name, n.ns, g.checkpoint_id, g.note, g.created_at FROM threads t JOIN tags g ON g.thread_id = t.key "
+            "SELECT g.name, n.ns, g.checkpoint_id, g.note, g.created_at FROM threads t "
+            "JOIN tags g ON g.thread_id = t.key "
             "JOIN namespaces n ON n.thread_id = t.key AND n.number = g.checkpoint_ns WHERE t.thread_id = ?",
             (thread,),
         )

@@ -9,14 +9,24 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from stepwell.checkpoint import beats
 from stepwell.checkpoint.base.config import FENCE_KEY, Ride, config_of
 from stepwell.checkpoint.base.effects import Call, Inner, Listing
+from stepwell.checkpoint.base.public_data import (
+    PublicBase,
+    StagedPut,
+    StagedRows,
+    at_of_tuple,
+    complete,
+    id_of,
+    listed,
+    nothing,
+)
 from stepwell.checkpoint.base.records import records_of, rows_of
-from stepwell.checkpoint.base.types import LATEST_VERSION, Checkpoint, CheckpointTuple
+from stepwell.checkpoint.base.types import LATEST_VERSION, CheckpointTuple
 from stepwell.checkpoint.base.versions import Versions
 from stepwell.checkpoint.leases import ProcessLeases
 from stepwell.errors import SerializationError, UnstorableTypeError
@@ -39,38 +49,6 @@ from stepwell.sql.carry import Finished, advance, fail
 from stepwell.sql.query import Pause
 
 T = TypeVar("T")
-EMPTY_STEP = -2
-
-
-@dataclass(slots=True)
-class PublicBase:
-    """What the next `put` needs: the whole checkpoint as it stands. Its objects are nobody else's."""
-
-    values: dict[str, Any]
-    versions: Versions
-    filed: set[str] = field(default_factory=set)  # finished tasks whose rows are stored already
-
-
-@dataclass(slots=True)
-class StagedPut:
-    """A checkpoint ready to be put, and the rows of the tasks that made it."""
-
-    at: At
-    checkpoint: Checkpoint
-    metadata: dict[str, Any]
-    new_versions: dict[str, Any]
-    tasks: tuple[TaskRecord, ...]
-    commit: Commit
-    base: PublicBase
-
-
-@dataclass(slots=True)
-class StagedRows:
-    """Rows of tasks that are no checkpoint yet."""
-
-    at: At
-    tasks: tuple[TaskRecord, ...]
-    base: PublicBase
 
 
 class PublicChain:
@@ -94,10 +72,11 @@ class PublicChain:
             fence = known.fence if known is not None else None
         elif lease is not None:
             fence = yield from self._leases.acquire(at.thread, lease)
+            beats.hold(self, fence)
         try:
             found = yield from Call("get_tuple", config_of(at))
             if found is None:
-                return _nothing(at, fence) if lease is not None else None
+                return nothing(at, fence) if lease is not None else None
             leaf, head = (known.leaf, known.head) if known is not None else (yield from self._standing(at, found))
             return self._loaded(at, found, known, fence=fence, leaf=leaf, head=head)
         except Exception:
@@ -117,15 +96,15 @@ class PublicChain:
         if lineage and at is not None:
             found = yield from self._lineage(at, before, limit)
         else:
-            config = None if at is None else _listed(at)
+            config = None if at is None else listed(at)
             bound = None if before is None else {"configurable": {"checkpoint_id": before}}
             found = yield from Listing(config, filter=filter, before=bound, limit=None if limit is None else limit + 1)
         more = limit is not None and len(found) > limit
         shown = found[:limit] if limit is not None else found
-        parents = {_id_of(tup.parent_config) for tup in found}
+        parents = {id_of(tup.parent_config) for tup in found}
         items = []
         for tup in shown:
-            where = _at_of_tuple(tup, at)
+            where = at_of_tuple(tup, at)
             leaf = before is None and where.checkpoint not in parents
             items.append(self._loaded(where, tup, None, fence=None, leaf=leaf, head=None))
         return Page(tuple(items), items[-1].at.checkpoint if more and items else None)
@@ -141,20 +120,20 @@ class PublicChain:
                 break
             if is_past:
                 found.append(tup)
-            is_past = is_past or _id_of(tup.config) == before
+            is_past = is_past or id_of(tup.config) == before
             config = tup.parent_config
         return found
 
     def _standing(self, at: At, found: CheckpointTuple) -> Op[tuple[bool, str | None]]:
         """(whether no checkpoint follows `found`, the newest one's id)."""
         if at.checkpoint is None:
-            return True, _id_of(found.config)
+            return True, id_of(found.config)
         newest = yield from Call("get_tuple", config_of(At(at.thread, at.ns, None, at.branch)))
-        head = _id_of(newest.config) if newest is not None else None
+        head = id_of(newest.config) if newest is not None else None
         if head == at.checkpoint:
             return True, head
         others = yield from Listing(config_of(At(at.thread, at.ns)))
-        return all(_id_of(other.parent_config) != at.checkpoint for other in others), head
+        return all(id_of(other.parent_config) != at.checkpoint for other in others), head
 
     def _loaded(
         self,
@@ -168,14 +147,14 @@ class PublicChain:
     ) -> Loaded:
         checkpoint: Any = found.checkpoint
         metadata = dict(found.metadata or {})
-        id = _id_of(found.config) or checkpoint["id"]
+        id = id_of(found.config) or checkpoint["id"]
         versions, current, seen = Versions.of(checkpoint["channel_versions"], checkpoint["versions_seen"])
         values = self._copied(dict(checkpoint["channel_values"]))
         records = self._records(found, known, metadata)
         following = checkpoint.get("next")
         return Loaded(
             at=At(at.thread, at.ns, id, at.branch),
-            parent=_id_of(found.parent_config),
+            parent=id_of(found.parent_config),
             step=int(str(metadata.get("step", 0))),
             source=str(metadata.get("source", "")),
             ts=str(checkpoint.get("ts", "")),
@@ -205,7 +184,7 @@ class PublicChain:
         stored = {record.task: record for record in (*known.pending, *known.done)}
         for record in records:
             if record.task in stored:
-                _complete(record, stored[record.task])
+                complete(record, stored[record.task])
         return records
 
     # ------------------------------------------------------------------ writing
@@ -290,6 +269,7 @@ class PublicChain:
             yield from Inner(self._chain.release(fence))
         else:
             self._leases.release(fence)
+            beats.let_go(self, fence.thread, fence.epoch)
 
     def _check(self, thread: str, fence: Fence | None) -> None:
         if self._chain is None:
@@ -369,40 +349,6 @@ class PublicChain:
             tuple(self._copied(list(record.interrupts))),
             tuple(self._copied(list(record.answers))),
         )
-
-
-def _complete(record: TaskRecord, stored: TaskRecord) -> None:
-    """Fill in what public rows have no place for."""
-    record.node, record.path, record.triggers = stored.node, stored.path, stored.triggers
-    record.run, record.attempt = stored.run, stored.attempt
-    record.interrupts, record.answers = stored.interrupts, stored.answers
-
-
-def _nothing(at: At, fence: Fence | None) -> Loaded:
-    """What a namespace without checkpoints loads as."""
-    return Loaded(
-        at=At(at.thread, at.ns, None, at.branch), parent=None, step=EMPTY_STEP, source="", ts="", run="", values={},
-        versions={}, seen={}, metadata={}, pending=(), done=(), next=None, children={}, leaf=True, head=None,
-        last_id="", base=PublicBase({}, Versions({}, {})), fence=fence,
-    )  # fmt: skip
-
-
-def _id_of(config: Mapping[str, Any] | None) -> str | None:
-    return None if config is None else config["configurable"].get("checkpoint_id")
-
-
-def _listed(at: At) -> dict[str, Any]:
-    """The config whose list is the history of `at`: without a namespace, that of all."""
-    configurable = {"thread_id": at.thread}
-    if at.ns is not None:
-        configurable["checkpoint_ns"] = at.ns
-    return {"configurable": configurable}
-
-
-def _at_of_tuple(found: CheckpointTuple, at: At | None) -> At:
-    configurable = found.config["configurable"]
-    branch = at.branch if at is not None else None
-    return At(configurable["thread_id"], configurable.get("checkpoint_ns", ""), configurable["checkpoint_id"], branch)
 
 
 def _has_typed_serde(saver: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
+from stepwell.checkpoint import beats
 from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once, holds
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.read import Around, open_nothing, open_row
@@ -83,7 +84,9 @@ class MemoryChain(MemoryShelf):
                 self.stager.begin(at.thread, 0)
             else:
                 self.stager.begin(at.thread, thread.next_log, thread.tips)
-            return self._load(at, fence)
+            loaded = self._load(at, fence)
+            beats.hold(self, fence)
+            return loaded
         except BaseException:
             self._release(fence)
             raise
@@ -219,6 +222,7 @@ class MemoryChain(MemoryShelf):
         if held is not None and held.epoch == fence.epoch:
             self._leases.release(fence)
             self.stager.end(fence.thread)
+            beats.let_go(self, fence.thread, fence.epoch)
 
     @at_once
     def history(

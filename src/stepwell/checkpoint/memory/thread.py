@@ -178,9 +178,9 @@ class ThreadRows:
         ns, branch = row.ns, row.branch or MAIN
         old = self.heads.get((ns, branch))
         self.heads[ns, branch] = row.id
-        if old is not None and old not in (row.parent, row.id) and not quietly:
-            if not self.is_above(ns, old, row.parent):
-                self._leave(ns, branch, old)
+        is_left = old is not None and old not in (row.parent, row.id) and not quietly
+        if is_left and old is not None and not self.is_above(ns, old, row.parent):
+            self._leave(ns, branch, old)
         if self.autos:
             self._forget_auto(ns, row.parent)
 

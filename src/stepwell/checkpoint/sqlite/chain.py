@@ -6,12 +6,13 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from stepwell.checkpoint import beats
 from stepwell.checkpoint.row_sql import Sealer
 from stepwell.checkpoint.schema import MIGRATIONS, ROOM
 from stepwell.checkpoint.sql_finding import SqlThreads
 from stepwell.checkpoint.work import Codec
 from stepwell.errors import SaverError
-from stepwell.saves import Loaded
+from stepwell.saves import At, LeaseWish, Loaded
 from stepwell.sql.migrate import migrate_sqlite
 from stepwell.sql.query import End
 from stepwell.sql.sqlite import SqliteDatabase
@@ -32,6 +33,18 @@ class SqliteChain(SqlThreads):
     def with_codec(self, codec: Codec) -> SqliteChain:
         """The same database, read and written by another codec."""
         return SqliteChain(self.database, codec, sealer=self.sealer)
+
+    def load(self, at: At, *, lease: LeaseWish | None = None) -> Op[Loaded | None]:
+        loaded = yield from super().load(at, lease=lease)
+        if loaded is not None and loaded.fence is not None:
+            beats.hold(self, loaded.fence)
+        return loaded
+
+    def close_session(self, thread: str) -> None:
+        session = self.sessions.get(thread)
+        if session is not None and session.epoch:
+            beats.let_go(self, thread, session.epoch)
+        super().close_session(thread)
 
     def set_up(self) -> None:
         """Make the tables, or bring them up to date."""

@@ -1,0 +1,88 @@
+"""Signs of life: one daemon thread a process that beats the leases of all its runs every ten seconds.
+
+A chain notes a lease here when it gives one out and takes it back when the lease ends, so both drivers, nested graphs
+and nodes that compute for minutes are covered alike.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from typing import Any, Final, Protocol
+from weakref import WeakKeyDictionary
+
+from stepwell.errors import StaleRunError, StepwellError
+from stepwell.saves import Fence
+
+EVERY_S: Final = 10.0
+
+
+class Beatable(Protocol):
+    """A chain, as far as it matters here."""
+
+    def beat(self, fence: Fence) -> Any: ...
+
+    def perform(self, op: Any) -> Any: ...
+
+
+_held: WeakKeyDictionary[Any, dict[str, Fence]] = WeakKeyDictionary()
+_lock = threading.Lock()
+_thread: threading.Thread | None = None
+_stop = threading.Event()
+
+
+def hold(chain: Beatable, fence: Fence) -> None:
+    """Beat this lease from now on."""
+    global _thread
+    with _lock:
+        _held.setdefault(chain, {})[fence.thread] = fence
+        if _thread is None:
+            _thread = threading.Thread(target=_run, name="stepwell-beats", daemon=True)
+            _thread.start()
+
+
+def let_go(chain: Beatable, thread: str, epoch: int) -> None:
+    """The lease has ended."""
+    with _lock:
+        held = _held.get(chain)
+        if held is not None and thread in held and held[thread].epoch == epoch:
+            del held[thread]
+            if not held:
+                del _held[chain]
+
+
+def beat_all() -> None:
+    """Beat every lease once. One that was lost is beaten no more; its run finds out when it writes."""
+    with _lock:
+        pairs = [(chain, fence) for chain, held in _held.items() for fence in held.values()]
+    for chain, fence in pairs:
+        try:
+            chain.perform(chain.beat(fence))
+        except StaleRunError:
+            let_go(chain, fence.thread, fence.epoch)
+        except StepwellError:  # busy or full: the lease stands for another twenty seconds
+            continue
+
+
+def _run() -> None:
+    global _thread
+    while True:
+        _stop.wait(EVERY_S)
+        with _lock:
+            if not _held:
+                _thread = None
+                return
+        with suppress(Exception):  # a thread that dies would cost every run of the process its lease
+            beat_all()
+
+
+def _after_fork() -> None:
+    """A child holds nothing that its parent held."""
+    global _thread, _lock
+    _lock = threading.Lock()
+    _held.clear()
+    _thread = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
