@@ -10,7 +10,7 @@ from typing import TypedDict
 import pytest
 
 from stepwell.checkpoint.memory import InMemorySaver
-from stepwell.errors import CheckpointNotFoundError, ThreadBusyError, ThreadIdError
+from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadBusyError, ThreadIdError
 from stepwell.types import Command
 from tests.specs.given import Log, cfg, chain, chat_graph, cid, human, texts
 
@@ -279,7 +279,7 @@ class DescribeAnUnknownThread:
 
         graph = chain({"a": lambda s: {"x": 1}}, saver, schema=State)
 
-        with pytest.raises(Exception, match="typo"):
+        with pytest.raises(EmptyInputError, match="typo"):
             drive.invoke(graph, nothing, cfg("typo"))
 
         assert drive.list(saver, None) == []

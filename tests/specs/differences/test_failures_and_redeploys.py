@@ -12,7 +12,7 @@ import pytest
 from stepwell.errors import PlanChangedError
 from stepwell.func import entrypoint, task
 from stepwell.graph import START, StateGraph
-from stepwell.types import Command, RetryPolicy, interrupt
+from stepwell.types import CachePolicy, Command, RetryPolicy, interrupt
 from tests.specs.given import Log, Opens, cfg, chain, fails, side_by_side, writes_name
 
 FAST = RetryPolicy(initial_interval=0.001, jitter=False, max_attempts=3, retry_on=OSError)
@@ -36,22 +36,14 @@ class DescribeAnError:
         for part in ("ValueError", "no balance", "card 1234", "Traceback"):
             assert part in told
 
-    def test_difference_13_is_found_with_its_node_and_attempt(self, drive, saver):
-        builder = StateGraph(Log)
-        builder.add_node("pay", fails(OSError("flaky")), retry_policy=FAST)
-        builder.add_edge(START, "pay")
-        graph = builder.compile(checkpointer=saver)
-        with pytest.raises(OSError, match="flaky"):
-            drive.invoke(graph, {"log": []}, cfg())
 
-        (row,) = [row for row in drive.call(saver, "provenance", drive.get_state(graph, cfg()).config) if row.error]
-
-        assert row.node == "pay" and row.attempt == 3 and "flaky" in row.error
+def asks_ok(state):
+    return {"log": [interrupt("ok?")]}
 
 
 def draft(saver, name="review", **options):
     """A graph that waits at a node."""
-    return chain({name: lambda s: {"log": [interrupt("ok?")]}}, saver, **options)
+    return chain({name: asks_ok}, saver, **options)
 
 
 class DescribeAGraphThatChangedWhileAThreadWaits:
@@ -65,7 +57,7 @@ class DescribeAGraphThatChangedWhileAThreadWaits:
     def test_difference_25_follows_an_alias(self, drive, saver):
         drive.invoke(draft(saver), {"log": []}, cfg())
         builder = StateGraph(Log)
-        builder.add_node("approve", lambda s: {"log": [interrupt("ok?")]})
+        builder.add_node("approve", asks_ok)
         builder.add_edge(START, "approve")
         renamed = builder.compile(checkpointer=saver, aliases={"review": "approve"})
 
@@ -104,12 +96,16 @@ class DescribeAGraphThatChangedWhileAThreadWaits:
         assert drive.invoke(build(not was), None, cfg())["log"] == ["c", "d", "z"]
 
     def test_difference_25_takes_retry_and_cache_changes_as_they_come(self, drive, saver):
-        drive.invoke(draft(saver), {"log": []}, cfg())
-        builder = StateGraph(Log)
-        builder.add_node("review", lambda s: {"log": [interrupt("ok?")]}, retry_policy=FAST)
-        builder.add_edge(START, "review")
+        def build(**options):
+            builder = StateGraph(Log)
+            builder.add_node("review", asks_ok, **options)
+            builder.add_edge(START, "review")
+            return builder.compile(checkpointer=saver)
 
-        assert drive.invoke(builder.compile(checkpointer=saver), Command(resume="yes"), cfg())["log"] == ["yes"]
+        drive.invoke(build(), {"log": []}, cfg())
+
+        changed = build(retry_policy=FAST, cache_policy=CachePolicy())
+        assert drive.invoke(changed, Command(resume="yes"), cfg())["log"] == ["yes"]
 
 
 class DescribeCancelledWork:

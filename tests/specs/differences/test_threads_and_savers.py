@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from stepwell.checkpoint.memory import InMemorySaver
-from stepwell.errors import CheckpointNotFoundError, ThreadIdError, ThreadNotFoundError
+from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadIdError
 from stepwell.types import Command, interrupt
 from tests.specs.given import cfg, chain, chat_graph, cid, fails, human, texts, writes_name
 
@@ -63,7 +63,7 @@ class DescribeIds:
 
     @pytest.mark.parametrize("nothing", [None, Command(resume=1)], ids=["none", "resume"])
     def test_difference_05_an_unknown_thread_cannot_be_resumed(self, drive, saver, nothing):
-        with pytest.raises(ThreadNotFoundError, match="typo"):
+        with pytest.raises(EmptyInputError, match="typo"):
             drive.invoke(chain("a", saver), nothing, cfg("typo"))
 
     def test_difference_05_unknown_is_told_from_empty(self, drive, saver):

@@ -201,14 +201,14 @@ class DescribeASchemaOfPydantic:
     def test_difference_11_refuses_a_bad_value_before_it_is_stored(self, drive, saver):
         graph = self.graph(saver, {"count": "many"})
 
-        with pytest.raises(ValueError, match="count"):
+        with pytest.raises(InvalidUpdateError, match="count"):
             drive.invoke(graph, {"items": ["x"]}, cfg())
 
         snapshot = drive.get_state(graph, cfg())
         assert snapshot.values.get("count") != "many" and snapshot.next == ("a",)
 
     def test_difference_11_lets_the_thread_go_on_once_the_node_is_mended(self, drive, saver):
-        with pytest.raises(ValueError, match="count"):
+        with pytest.raises(InvalidUpdateError, match="count"):
             drive.invoke(self.graph(saver, {"count": "many"}), {"items": ["x"]}, cfg())
 
         ended = drive.invoke(self.graph(saver, {"count": 2}), None, cfg())
@@ -220,7 +220,7 @@ class DescribeASchemaOfPydantic:
         builder.add_node("only", lambda s: {"count": "many"})
         builder.add_edge(START, "only")
 
-        with pytest.raises(ValueError, match="count"):
+        with pytest.raises(InvalidUpdateError, match="count"):
             drive.invoke(builder.compile(checkpointer=saver), {"items": []}, cfg())
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel
@@ -290,9 +292,13 @@ class Named(TypedDict):
     name: str
 
 
+class Answers(TypedDict):
+    log: Annotated[list[Approval | Sized | Any], operator.add]
+
+
 class DescribeAResponseSchema:
     def graph(self, saver, schema):
-        return chain({"ask": lambda s: {"log": [interrupt("?", response_schema=schema)]}}, saver)
+        return chain({"ask": lambda s: {"log": [interrupt("?", response_schema=schema)]}}, saver, schema=Answers)
 
     def test_turns_the_answer_into_its_type(self, drive, saver):
         graph = self.graph(saver, Approval)
