@@ -15,6 +15,7 @@ from stepwell.engine.effects import Next, RunStopped
 from stepwell.errors import GraphInterrupt, ParentCommand
 from stepwell.plan.plan import Writes
 from stepwell.pregel.messages import MessagesHandler
+from stepwell.pregel.tools import ToolsHandler
 from stepwell.types import INTERRUPT, NS_SEP
 
 if TYPE_CHECKING:
@@ -24,15 +25,18 @@ if TYPE_CHECKING:
     from stepwell.types import Interrupt
 
 Questions = tuple["Interrupt", ...] | None
+H = TypeVar("H", MessagesHandler, ToolsHandler)
 
 
 def listening(run: Run, modes: frozenset[str]) -> Listening:
-    """What tells callbacks, tracers and readers of `messages` about `run`."""
+    """What tells callbacks, tracers and readers of `messages` and `tools` about `run`."""
     callbacks = run.config.get("callbacks")
-    messages = _messages_handler(callbacks)
+    messages = _handler_of(MessagesHandler, callbacks)
     if messages is None and "messages" in modes:
         messages = MessagesHandler()
         callbacks = merge_callbacks(callbacks, [messages])
+    if "tools" in modes and _handler_of(ToolsHandler, callbacks) is None:
+        callbacks = merge_callbacks(callbacks, [ToolsHandler()])
     metadata = dict(run.config.get("metadata") or {})
     if run.thread_id is not None:
         metadata.setdefault("thread_id", run.thread_id)
@@ -264,7 +268,7 @@ def _uuid(text: str | None) -> UUID | None:
         return None
 
 
-def _messages_handler(callbacks: Any) -> MessagesHandler | None:
-    """The handler that a run around this one put there."""
+def _handler_of(kind: type[H], callbacks: Any) -> H | None:
+    """The handler of our own that a run around this one put there."""
     handlers = callbacks.handlers if isinstance(callbacks, BaseCallbackManager) else callbacks or ()
-    return next((handler for handler in handlers if isinstance(handler, MessagesHandler)), None)
+    return next((handler for handler in handlers if isinstance(handler, kind)), None)

@@ -16,7 +16,7 @@ TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", 
 
 def attach_ears(run: Run, modes: frozenset[str]) -> None:
     """Lets those who listen hear of this run's tasks. Without any, and without LangChain loaded, tasks run bare."""
-    if run.config.get("callbacks") is not None or "messages" in modes or _is_traced():
+    if run.config.get("callbacks") or "messages" in modes or "tools" in modes or _is_traced():
         from stepwell.pregel.callbacks import listening  # brings in LangChain, which only these need
 
         run.ears = listening(run, modes)
