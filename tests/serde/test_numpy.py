@@ -22,7 +22,7 @@ ARRAYS = [
 ]  # fmt: skip
 SCALARS = [
     np.int64(1), np.float32(1.5), np.bool_(True), np.str_("ż\0"), np.bytes_(b"a\0"), np.complex64(1j), np.str_(""),
-    np.datetime64("2020-01-01T00:00"), np.datetime64("NaT"), np.timedelta64(1, "s"), np.float16("nan"),
+    np.datetime64("2020-01-01T00:00"), np.datetime64("NaT", "s"), np.timedelta64(1, "s"), np.float16("nan"),
     np.zeros(1, STRUCTURED)[0],
 ]  # fmt: skip
 
