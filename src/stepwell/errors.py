@@ -2,6 +2,7 @@
 
 StepwellError                       base of all that are ordinary exceptions
 ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
+│   └── UnsupportedError, RootMemoryError
 ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
 ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
 ├── ConfigError                     an entry of a config that cannot be (a ValueError)
@@ -10,6 +11,7 @@ StepwellError                       base of all that are ordinary exceptions
 ├── EmptyChannelError               a channel was read that holds no value
 ├── InvalidUpdateError              a write the state cannot take
 │   ├── ConcurrentWriteError        two tasks wrote a key that keeps one value
+│   ├── InvalidValueError           a value that the schema of its key forbids (a ValueError)
 │   ├── UnknownKeyError             a key the state does not have (only with strict=True)
 │   └── RouteError                  a route names a node the graph does not have, or answers outside its map
 ├── GraphRecursionError             the step limit was reached (a RecursionError)
@@ -18,9 +20,9 @@ StepwellError                       base of all that are ordinary exceptions
 ├── InterruptSwallowedError         a node caught the pause that interrupt() raised, and went on
 ├── UnfinishedQuestionError         new input while a question is open
 ├── UnknownInterruptError           an answer to a question that is not open
+├── InvalidResumeError              an answer that does not fit the schema of its question (a ValueError)
 ├── PlanChangedError                the thread waits for a node or key the graph no longer has
-├── TaskNotFound
-├── ReadOnlyViewError               a task result asked for outside of a run
+├── TaskNotFound                    a task id that no task of the step has
 └── SaverError                      what a saver or its database reports
     ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
     ├── AmbiguousIdError            a beginning of an id that fits several (a LookupError)
@@ -76,6 +78,14 @@ class DrawingError(StepwellError):
     """A picture of a graph that cannot be drawn here."""
 
 
+class UnsupportedError(GraphError, NotImplementedError):
+    """Something that is declared well but that no graph of ours can do."""
+
+
+class RootMemoryError(GraphError, RuntimeError):
+    """A graph compiled for its own memory inside another was called by itself."""
+
+
 class ThreadIdError(StepwellError, ValueError):
     """A thread id, checkpoint id, namespace or branch name that cannot be one."""
 
@@ -110,6 +120,10 @@ class InvalidUpdateError(StepwellError):
 
 class ConcurrentWriteError(InvalidUpdateError):
     """Two tasks of one step wrote a key that keeps one value a step."""
+
+
+class InvalidValueError(InvalidUpdateError, ValueError):
+    """A value that the schema of its key forbids; nothing was stored."""
 
 
 class UnknownKeyError(InvalidUpdateError):
@@ -183,7 +197,7 @@ class SaverError(StepwellError):
     """Base of what a saver or its database reports."""
 
 
-class ThreadNotFoundError(SaverError, LookupError):
+class ThreadNotFoundError(SaverError, LookupError, EmptyInputError):
     """No thread has this id."""
 
 

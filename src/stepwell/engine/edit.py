@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stepwell.copies import copied
+from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import Next, Release
@@ -16,7 +17,7 @@ from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
 from stepwell.engine.task import PULL, Task, by_path
-from stepwell.errors import InvalidUpdateError
+from stepwell.errors import InvalidUpdateError, InvalidValueError
 from stepwell.saves import TaskRecord
 from stepwell.types import COPY, END, INPUT, StateUpdate
 
@@ -41,7 +42,7 @@ def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Step
 
 def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
     if not updates:
-        raise InvalidUpdateError("a superstep of bulk_update_state has no updates; give each at least one StateUpdate.")
+        raise InvalidValueError("a superstep of bulk_update_state has no updates; give each at least one StateUpdate.")
     special = [update for update in updates if update.as_node in ALONE]
     if special and len(updates) > 1:
         raise InvalidUpdateError(
@@ -68,8 +69,9 @@ def _stored(run: Run) -> list[TaskRecord]:
     """Records of the tasks due where the run stands."""
     if run.records:
         return list(run.records.values())
-    at = run.loaded.at.checkpoint if run.loaded is not None else None
-    return list(run.loaded.pending) if run.loaded is not None and run.checkpoint_id == at else []
+    if run.loaded is None or run.checkpoint_id != run.loaded.at.checkpoint:
+        return []
+    return list(stored_records(run, due_tasks(run), run.loaded.pending).values())
 
 
 # In the name of nodes.
@@ -91,7 +93,7 @@ def _as_nodes(run: Run, updates: Sequence[StateUpdate], source: Source, parent: 
     discard(run, [task for task in due if task.id not in staying or task.id in answered], moves)
     for task in tasks:
         task.triggers = ()  # an update in a node's name does not count as the node having run
-    moves.then(apply_writes(run, sorted(tasks, key=by_path)))
+    moves.then(apply_writes(run, tasks))
     following = due_tasks(run)
     if not following and run.layout.finishes and close_channels(run, moves):
         following = due_tasks(run)
@@ -125,7 +127,14 @@ def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]
     node = task.node
     if node.writes_of is None:
         raise InvalidUpdateError(f"node {task.name!r} of graph {run.plan.name!r} writes nothing that could be updated.")
-    task.node = dataclasses.replace(node, run=_given(node.writes_of, values), arun=_agiven(node.awrites_of, values))
+    task.node = dataclasses.replace(
+        node,
+        build=None,
+        reads=(),
+        managed=(),
+        run=_given(node.writes_of, values),
+        arun=_agiven(node.awrites_of, values),
+    )
     yield Next((task,))
     task.node = node
     if task.error is not None:

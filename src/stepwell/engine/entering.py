@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from stepwell.copies import copied
+from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks
+from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_values
-from stepwell.engine.interrupts import FROM_BELOW, match_answers, open_questions
+from stepwell.engine.interrupts import FROM_BELOW, fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, path_text, revised, save_records, step_records
 from stepwell.engine.task import PULL, Task, by_path
-from stepwell.errors import EmptyInputError, InvalidUpdateError, UnfinishedQuestionError
+from stepwell.errors import EmptyInputError, InvalidUpdateError, ThreadNotFoundError, UnfinishedQuestionError
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
 from stepwell.types import Command, Interrupt
 
+LOOK_BACK = 100
+"""How many checkpoints back an answer is looked for that fits no open question, to say what became of it."""
 INPUT_NODE = Node("__input__", (), None, None, None, None)
 
 
@@ -85,7 +89,7 @@ def _parent_of(run: Run) -> str | None:
 
 def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]) -> Steps[None]:
     """New input on a thread with an unfinished step: questions are not dropped unasked, finished work is kept."""
-    records = {record.task: record for record in pending}
+    records = stored_records(run, due, pending)
     asking = [task for task in due if (record := records.get(task.id)) is not None and open_questions(record)]
     if asking and run.parent is None:
         if run.on_interrupted == "raise":
@@ -138,11 +142,12 @@ def _park(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> N
 def _carry_on(run: Run) -> Steps[None]:
     loaded = run.loaded
     if loaded is None or loaded.step == EMPTY_STEP:
-        if run.parent is not None and run.chain is None:
-            raise EmptyInputError("invoke(None) was called on a graph without a saver: there is nothing to go on with.")
-        where = f"thread {run.thread_id!r}" if run.thread_id is not None else "this run"
-        raise EmptyInputError(
-            f"there is nothing to go on with: {where} has no checkpoint. Give an input to begin, "
+        if run.chain is None:
+            raise EmptyInputError(
+                "the input is None, and the graph has no checkpointer: there is nothing to go on with. Give an input."
+            )
+        raise ThreadNotFoundError(
+            f"there is nothing to go on with: thread {run.thread_id!r} has no checkpoint. Give an input to begin, "
             "or check the thread id (saver.list_threads() or `stepwell threads` lists those that exist)."
         )
     due = waiting_tasks(run)
@@ -152,7 +157,7 @@ def _carry_on(run: Run) -> Steps[None]:
     elif run.parent is not None and not loaded.leaf and run.starts:
         yield from _fork(run, due, run.checkpoint_id)
     elif loaded.leaf or not due or run.parent is not None:
-        run.records = {record.task: record for record in loaded.pending}
+        run.records = stored_records(run, due, loaded.pending)
         _answer_from_above(run)
     else:
         yield from _fork(run, due, run.checkpoint_id)
@@ -201,15 +206,17 @@ def _command(run: Run, command: Command[Any]) -> Steps[None]:
 def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     loaded = run.loaded
     if loaded is None or loaded.step == EMPTY_STEP:
-        raise EmptyInputError(
+        raise ThreadNotFoundError(
             f"there is no question to answer: thread {run.thread_id!r} has no checkpoint. "
             "Check the thread id (saver.list_threads() lists those that exist), and that the graph has a checkpointer."
         )
     due = waiting_tasks(run)
     run.resuming = run.passing = True
     if loaded.leaf:
-        run.records = {record.task: record for record in loaded.pending}
-        taken = match_answers(command.resume, tuple(run.records.values()), _answered_ids(loaded.done))
+        run.records = stored_records(run, due, loaded.pending)
+        pending = tuple(run.records.values())
+        answered = () if fits(command.resume, pending) else (yield from _answered_before(run))
+        taken = match_answers(command.resume, pending, answered)
         _take_answers(run, taken)
         yield from save_records(run, [run.records[task] for task in taken])
         return
@@ -222,8 +229,10 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     yield from save_records(run, run.records.values())
 
 
-def _answered_ids(records: Sequence[TaskRecord]) -> list[str]:
-    return [question.id for record in records for question, _ in record.interrupts]
+def _answered_before(run: Run) -> Steps[tuple[str, ...]]:
+    """Ids of questions that the line of this checkpoint asked and had answered: to tell "answered" from "unknown"."""
+    page = yield from History(run.place(run.checkpoint_id), lineage=True, limit=LOOK_BACK)
+    return tuple(question.id for item in page.items for record in item.done for question, _ in record.interrupts)
 
 
 def _take_answers(run: Run, taken: dict[str, list[tuple[str, Any]]]) -> None:
@@ -236,8 +245,10 @@ def _take_answers(run: Run, taken: dict[str, list[tuple[str, Any]]]) -> None:
 
 def _update(run: Run, command: Command[Any]) -> Steps[None]:
     """`invoke(Command(update=…, goto=…))`: a checkpoint of its own, on which what was due stays due."""
-    stood = standing(due_tasks(run))
-    records = list(run.records.values()) or (list(run.loaded.pending) if run.loaded is not None else [])
+    due = due_tasks(run)
+    stood = standing(due)
+    pending = run.loaded.pending if run.loaded is not None else ()
+    records = list(run.records.values() or stored_records(run, due, pending).values())
     direct = run.plan.direct
     if direct is None:
         raise InvalidUpdateError(

@@ -56,7 +56,10 @@ def show_end(run: Run, task: Task, step: int) -> Steps[None]:
 
 def show_values(run: Run) -> Steps[None]:
     """`values`: the state as it stands."""
-    if "values" in run.modes:
+    if "values" not in run.modes:
+        return
+    wanted = run.output_keys
+    if wanted is None or any(run.is_available(name) for name in ((wanted,) if isinstance(wanted, str) else wanted)):
         yield from show(run, "values", run.shown())
 
 

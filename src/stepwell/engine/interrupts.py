@@ -14,7 +14,7 @@ from hashlib import blake2b
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from stepwell.errors import GraphInterrupt, UnknownInterruptError
+from stepwell.errors import GraphInterrupt, InvalidResumeError, UnknownInterruptError
 from stepwell.saves import TaskRecord
 from stepwell.types import Interrupt
 
@@ -67,8 +67,14 @@ class Questions:
             self.open.append((question, identity))
             raise GraphInterrupt((question,))
         self.claimed.add(found)
+        try:
+            answer = task.run.check_answer(schema, self.answers[found], question)
+        except InvalidResumeError:
+            del self.answers[found]
+            self.open.append((self.kept.get(found, question), found))
+            raise
         self.settled.append((self.kept.get(found, question), found))
-        return task.run.check_answer(schema, self.answers[found], question)
+        return answer
 
     def pass_on(self, questions: Iterable[Interrupt]) -> None:
         """Notes the questions of a graph inside the task as this task's own."""
@@ -133,6 +139,14 @@ def _is_id(text: str) -> bool:
 def is_map(resume: Any) -> bool:
     """Whether a resume value is {interrupt id: answer}: all keys are 32 hex digits."""
     return isinstance(resume, Mapping) and all(isinstance(key, str) and _is_id(key) for key in resume)
+
+
+def fits(resume: Any, pending: Sequence[TaskRecord]) -> bool:
+    """Whether every id of a resume map is that of an open question; a plain value fits as it is."""
+    if not is_map(resume):
+        return True
+    ids = {question.id for record in pending for question, _ in open_questions(record)}
+    return set(resume) <= ids
 
 
 def match_answers(
@@ -218,7 +232,7 @@ def call_path() -> tuple[str, bool]:
     while frame is not None:
         code = frame.f_code
         if code.co_name in BODIES and code.co_filename.endswith("task.py"):
-            return ">".join(reversed(names)), True
+            return ">".join(reversed(names[:-1])), True  # the last is the node's own function: it may be renamed
         if "stepwell" not in code.co_filename:
             names.append(code.co_qualname)
         frame = frame.f_back

@@ -121,9 +121,16 @@ def _show_step(
 ) -> Steps[None]:
     for task in done:
         yield from show_end(run, task, step)
-    if not run.plan.keys.isdisjoint(moves.changed) or _shows_return(run, done):
+    if not _shown_keys(run).isdisjoint(moves.changed) or _shows_return(run, done):
         yield from show_values(run)
     yield from show_checkpoint(run, "loop", parent, tasks)
+
+
+def _shown_keys(run: Run) -> frozenset[str]:
+    wanted = run.output_keys
+    if wanted is None:
+        return run.plan.keys
+    return frozenset((wanted,) if isinstance(wanted, str) else wanted)
 
 
 def _shows_return(run: Run, done: Sequence[Task]) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Mapping
-from typing import Any
 
+from stepwell.engine.adopting import adopt_cells, adopt_versions
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import Load, Release
 from stepwell.engine.run import Run
@@ -15,7 +14,7 @@ from stepwell.engine.task import Task
 from stepwell.errors import CheckpointNotFoundError, PlanChangedError
 from stepwell.ids import IdClock
 from stepwell.saves import At, LeaseWish, Loaded
-from stepwell.types import NS_END, NS_SEP, ROUTE, TASKS
+from stepwell.types import NS_END, NS_SEP
 
 EMPTY_STEP = -2
 
@@ -127,51 +126,14 @@ def adopt(run: Run, loaded: Loaded) -> None:
         return
     run.checkpoint_id = loaded.at.checkpoint or ""
     run.step = loaded.step + 1
-    _adopt_cells(run, loaded.values)
-    names = _renamed(run)
-    run.versions = {names.get(name, name): version for name, version in loaded.versions.items()}
-    run.seen = {
-        run.plan.aliases.get(node, node): {names.get(name, name): version for name, version in seen.items()}
-        for node, seen in loaded.seen.items()
-    }
-    _count_versions(run)
-
-
-def _adopt_cells(run: Run, values: Mapping[str, Any]) -> None:
-    names = _renamed(run)
-    gone = []
-    for name, state in values.items():
-        own = names.get(name, name)
-        if own in run.plan.channels or own == TASKS:
-            run.set_cell(own, state)
-        elif not own.startswith((ROUTE, "join:", "__")):
-            gone.append(name)
+    gone = adopt_cells(run, loaded.values)
     if gone:
         warnings.warn(
             f"the thread holds {', '.join(map(repr, gone))}, which graph {run.plan.name!r} has no key for. "
             "They stay in its checkpoints and are not handed to nodes.",
             stacklevel=2,
         )
-
-
-def _renamed(run: Run) -> dict[str, str]:
-    return {ROUTE + old: ROUTE + new for old, new in run.plan.aliases.items()}
-
-
-def _count_versions(run: Run) -> None:
-    """Takes over versions that others made: texts and floats become ints in the same order."""
-    foreign = any(type(version) is not int for version in run.versions.values())
-    if foreign:
-        run.versions = {name: _as_int(version) for name, version in run.versions.items()}
-        run.seen = {node: {name: _as_int(version) for name, version in seen.items()} for node, seen in run.seen.items()}
-    run.counter = max((version >> 20 for version in run.versions.values()), default=0)
-
-
-def _as_int(version: Any) -> int:
-    if isinstance(version, int):
-        return version if version >> 20 else version << 20
-    whole, _, rest = str(version).partition(".")
-    return (int(whole) << 20) | (int(rest[:5] or 0) & 0xFFFFF)
+    adopt_versions(run, loaded)
 
 
 def waiting_tasks(run: Run) -> list[Task]:

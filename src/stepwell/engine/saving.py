@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from stepwell.engine.apply import Moves
 from stepwell.engine.effects import Commit as CommitEffect
 from stepwell.engine.effects import Effect, Now, SaveWrites, Settle
+from stepwell.engine.faults import error_record
 from stepwell.engine.run import Run
 from stepwell.engine.task import PULL, Task
 from stepwell.saves import Commit, Pending, TaskRecord
@@ -48,10 +49,17 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
         task.attempt,
         tuple(task.writes) if finished else (),
         finished,
-        error,
+        error or _earlier_error(task),
         interrupts,
         answers,
     )
+
+
+def _earlier_error(task: Task) -> Mapping[str, Any] | None:
+    """The error of a task that went on all the same: its handler took over, or a later run succeeded."""
+    if task.done and task.error is not None:
+        return error_record(task.error)
+    return task.record.error if task.record is not None else None
 
 
 def revised(record: TaskRecord, **changes: Any) -> TaskRecord:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stepwell.engine.adopting import adopt_cells, adopt_versions, stored_records
 from stepwell.engine.due import due_tasks
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.run import Run
@@ -108,13 +109,9 @@ def stand_at(run: Run, loaded: Loaded) -> list[Task]:
     """Puts a run that will not run on a loaded checkpoint; answers the tasks due there."""
     run.checkpoint_id = loaded.at.checkpoint or ""
     run.step = loaded.step + 1
-    channels = run.plan.channels
-    for name, state in loaded.values.items():
-        if name in channels:
-            run.set_cell(name, state)
+    adopt_cells(run, loaded.values)
     run.begin()
-    run.versions = dict(loaded.versions)
-    run.seen = {name: dict(seen) for name, seen in loaded.seen.items()}
+    adopt_versions(run, loaded)
     return due_tasks(run)
 
 
@@ -125,9 +122,7 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
     unfinished tasks, only unanswered questions. Else a record: values at the step's start and all tasks.
     """
     tasks = stand_at(run, loaded)
-    stored = {record.task: record for record in (*loaded.done, *loaded.pending)}
-    if live:
-        stored = {record.task: record for record in loaded.pending}
+    stored = stored_records(run, tasks, loaded.pending if live else (*loaded.done, *loaded.pending))
     views = tuple(task_view(run, task, stored.get(task.id), live, states or {}) for task in tasks)
     finished = (
         [record for task in tasks if (record := stored.get(task.id)) is not None and record.finished] if live else []
@@ -141,7 +136,7 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
         run.shown(),
         tuple(view.name for view in views if view.id not in done),
         config_at(at.thread, at.ns or "", at.checkpoint, parents),
-        {**loaded.metadata, **({"branch": at.branch} if at.branch not in (None, "main") else {})},
+        {**loaded.metadata, "branch": at.branch or "main"},
         loaded.ts,
         config_at(at.thread, at.ns or "", loaded.parent, parents) if loaded.parent else None,
         views,

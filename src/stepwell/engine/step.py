@@ -20,6 +20,7 @@ from stepwell.errors import (
     GraphBubbleUp,
     GraphInterrupt,
     InterruptSwallowedError,
+    InvalidResumeError,
     NodeCancelledError,
     NodeError,
     NodeTimeoutError,
@@ -205,6 +206,9 @@ class Crowd:
             error = _fault_of(task)
         if error is None:
             yield from self._succeed(task)
+        elif isinstance(error, InvalidResumeError):
+            task.paused = True
+            yield from self._note_failure(task, error)
         elif isinstance(error, GraphInterrupt):
             task.error, task.paused = None, True
             task.questions.pass_on(

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar, get_args, get_origin
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.ephemeral_value import EphemeralValue
 from stepwell.channels.last_value import LastValue
-from stepwell.errors import EmptyInputError, GraphError
+from stepwell.errors import EmptyInputError, UnsupportedError
 from stepwell.nodes.calling import callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
@@ -80,7 +80,7 @@ class entrypoint:
 
     def _plan(self, func: Callable[..., Any]) -> Plan:
         if inspect.isgeneratorfunction(func) or inspect.isasyncgenfunction(func):
-            raise GraphError(
+            raise UnsupportedError(
                 f"entrypoint {func.__name__!r} is a generator. An entrypoint returns one value; to stream parts "
                 "of it, take a parameter `writer` and call it."
             )

@@ -79,7 +79,7 @@ class StateKeys:
                 try:
                     checks[key](value)
                 except InvalidUpdateError as error:
-                    raise InvalidUpdateError(f"{who}: {error}") from error.__cause__
+                    raise type(error)(f"{who}: {error}") from error.__cause__
 
 
 class Outlet:

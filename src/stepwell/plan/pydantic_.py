@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from stepwell.channels.overwrite import overwritten_by
-from stepwell.errors import InvalidUpdateError
+from stepwell.errors import InvalidValueError
 from stepwell.types import MISSING
 
 Check = Callable[[Any], None]
-"""Refuses a value by raising InvalidUpdateError."""
+"""Refuses a value by raising InvalidValueError."""
 
 
 def is_model(cls: Any) -> bool:
@@ -69,7 +69,7 @@ def _check(model: str, name: str, validate: Callable[[Any], Any]) -> Check:
             validate(write if value is MISSING else value)
         except ValidationError as error:
             said = "; ".join(_said(fault) for fault in error.errors(include_url=False, include_context=False))
-            raise InvalidUpdateError(
+            raise InvalidValueError(
                 f"{name!r} cannot hold this value, because {model} forbids it: {said}. Nothing was stored. "
                 f"Return a value that fits, or change the type of {name!r}."
             ) from error

@@ -47,4 +47,7 @@ def check_answer(schema: Any, answer: Any, question: Interrupt) -> Any:
 def _adapter(schema: Any) -> Any:
     from pydantic import TypeAdapter  # only graphs that ask for typed answers need it
 
+    from stepwell.serde.registry import registry  # as in digest
+
+    registry.declare_schema(schema)
     return TypeAdapter(schema)

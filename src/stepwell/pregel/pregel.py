@@ -60,6 +60,7 @@ class Pregel(Running, Looking, Describing, Chaining):
         self.context_schema = context_schema if builder is None else getattr(builder, "context_schema", context_schema)
         self.config: Mapping[str, Any] | None = config
         self.warned_of_no_saver = False
+        self.types_declared = False
 
     @property
     def nodes(self) -> Mapping[str, Any]:

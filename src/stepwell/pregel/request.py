@@ -13,13 +13,14 @@ from stepwell.constants import CONF
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
 from stepwell.engine.snapshot import stream_ns
-from stepwell.errors import GraphError, InvalidUpdateError, NoSaverError
+from stepwell.errors import GraphError, InvalidUpdateError, NoSaverError, RootMemoryError, ThreadBusyError
 from stepwell.ids import IdClock
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
-from stepwell.pregel.savers import address, cache_keys, chain_for
+from stepwell.pregel.savers import address, cache_keys, chain_for, declare_types
 from stepwell.saves import At
+from stepwell.scope import current_task
 from stepwell.types import NS_END, NS_SEP
 
 if TYPE_CHECKING:
@@ -115,16 +116,35 @@ def _names(given: Sequence[str] | str) -> Sequence[str] | str:
 def _stand_alone(run: Run, graph: Pregel, full: Mapping[str, Any]) -> None:
     saver = graph.checkpointer
     if saver is True:
-        raise GraphError(
+        raise RootMemoryError(
             f"graph {run.plan.name!r} was compiled with checkpointer=True, which means its own memory inside another "
-            "graph, and it was called by itself. Compile it with a saver, for example InMemorySaver()."
+            "graph, and it was called at the root, by itself. Compile it with a saver, for example InMemorySaver()."
         )
     if saver is None or saver is False:
         if full[CONF].get("thread_id") is not None and saver is None:
             _warn_of_no_saver(graph)
         return
-    run.chain = chain_for(saver)
     run.at = _address(run, full)
+    run.chain = chain_for(saver)
+    if not graph.types_declared:
+        declare_types(graph)
+        graph.types_declared = True
+    _refuse_own_thread(run)
+
+
+def _refuse_own_thread(run: Run) -> None:
+    """A run of a thread that this very call chain holds would wait for itself."""
+    around: Task | None = current_task.get()
+    while around is not None:
+        held = around.run
+        if held.fence is not None and held.thread_id == run.thread_id and held.chain is run.chain:
+            raise ThreadBusyError(
+                f"thread {run.thread_id!r} is held by the run that this call is made from (node {around.name!r}): it "
+                "would wait for itself. Call the graph without a thread_id to run it inside this thread, "
+                "or with another.",
+                run=held.run_id,
+            )
+        around = held.parent
 
 
 def _address(run: Run, full: Mapping[str, Any]) -> At:
@@ -161,6 +181,9 @@ def need_saver(graph: Pregel, what: str) -> Any:
             f"{what} needs a checkpointer, and graph {graph.name!r} was compiled without one (No checkpointer set). "
             "Compile with checkpointer=InMemorySaver() or SqliteSaver('file.db')."
         )
+    if not graph.types_declared:
+        declare_types(graph)
+        graph.types_declared = True
     return chain_for(saver)
 
 
@@ -223,6 +246,6 @@ def _listen(run: Run, modes: frozenset[str], subgraphs: bool) -> None:
         above = parent.run
         run.subgraphs = above.subgraphs
         run.modes = modes | (above.modes if above.subgraphs else frozenset())
-        run.heard = above.heard | (modes & FROM_WITHIN)
+        run.heard = (above.heard if above.subgraphs else frozenset()) | (modes & FROM_WITHIN)
         run.shown_ns = stream_ns(run.ns or parent.ns) if above.subgraphs else above.shown_ns
     attach_ears(run, modes)

@@ -15,6 +15,25 @@ def chain_for(saver: Any) -> ChainSaver:
     return chain_of(saver)
 
 
+def declare_types(graph: Any) -> None:
+    """Makes the classes that a graph's schemas reach known to the types on disk, those of graphs inside too."""
+    from stepwell.serde.registry import registry  # as the file says
+
+    seen: list[Any] = []
+    waiting = [graph]
+    while waiting:
+        graph = waiting.pop()
+        if any(graph is known for known in seen):
+            continue
+        seen.append(graph)
+        for schema in getattr(graph.builder, "schemas", ()):
+            registry.declare_schema(schema.typ)
+        for channel in graph.plan.channels.values():
+            registry.declare_schema(channel.typ)
+        for node in graph.plan.nodes.values():
+            waiting += node.subgraphs
+
+
 def cache_keys() -> Callable[[Any], Any]:
     """Under which key the result of a task is cached."""
     from stepwell.cache.key import key_of  # as the file says

@@ -12,7 +12,7 @@ from stepwell.engine.looking import Viewed, look, look_back
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.snapshot import config_at
-from stepwell.errors import GraphError, InvalidUpdateError
+from stepwell.errors import GraphError, InvalidUpdateError, InvalidValueError
 from stepwell.ids import as_uuid_text
 from stepwell.pregel.request import make_run, need_saver
 from stepwell.pregel.savers import address
@@ -141,7 +141,7 @@ class Looking:
 
     def _edit(self, config: Config, supersteps: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Steps[str]]:
         if not supersteps:
-            raise InvalidUpdateError("bulk_update_state was given no supersteps.")
+            raise InvalidValueError("bulk_update_state was given no supersteps.")
         need_saver(self, "update_state")  # type: ignore[arg-type]  # the half of a Pregel
         at = address(run_config(self.config, config))
         graph: Any = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
