@@ -32,13 +32,12 @@ from stepwell.scope import current_task
 def a_task(config: dict[str, Any] | None = None, *, thread: str | None = "t1", node: Any = None) -> Any:
     """The parts of a task and its run that a config is made of."""
     said: list[Any] = []
-    nodes = {"work": node or SimpleNamespace(metadata={}, tags=())}
-    run = SimpleNamespace(
-        config=ensure_config(config), thread_id=thread, checkpoint_id="c1", plan=SimpleNamespace(nodes=nodes), store="s"
-    )
+    node = node or SimpleNamespace(metadata={}, tags=())
+    run = SimpleNamespace(config=ensure_config(config), thread_id=thread, checkpoint_id="c1", store="s")
     return SimpleNamespace(
-        run=run, name="work", step=3, triggers=("branch:to:work",), path=("__pregel_pull", "work"), ns="work:1",
-        id="1", slots={}, said=said, emit=lambda mode, chunk: said.append((mode, chunk)),
+        run=run, node=node, name="work", step=3, triggers=("branch:to:work",), path=("__pregel_pull", "work"),
+        ns="work:1", id="1", slots={}, done=False, error=None, said=said,
+        emit=lambda mode, chunk: said.append((mode, chunk)),
     )  # fmt: skip
 
 
@@ -227,6 +226,13 @@ class DescribeWhoseChildARunIs:
         task = a_task()
 
         assert parent_of(config_of(task)) is task
+
+    def test_with_the_config_of_a_node_that_is_over_nobodys(self) -> None:
+        ended, failed = a_task(), a_task()
+        ended.done, failed.error = True, ValueError()
+
+        assert parent_of(config_of(ended)) is None and parent_of(config_of(failed)) is None
+        assert run_config(None, config_of(ended))["configurable"] == {"thread_id": "t1"}
 
     def test_with_the_config_of_the_node_and_another_checkpoint_nobodys(self) -> None:
         handed = config_of(a_task())

@@ -164,7 +164,12 @@ def parent_of(call: Mapping[str, Any] | None) -> Any:
     task = given.get(TASK_KEY)
     if task is None:
         return current_task.get() if not _names_address(given) else None
-    return task if _is_address_of(task, given) else None
+    return task if _is_address_of(task, given) and not _is_over(task) else None
+
+
+def _is_over(task: Any) -> bool:
+    """Whether the body of `task` ended: its config was kept, and is used as that of any earlier call."""
+    return task.done or task.error is not None
 
 
 def _names_address(given: Mapping[str, Any]) -> bool:
@@ -237,7 +242,7 @@ def config_of(task: Any) -> RunnableConfig:
 def _config_of(task: Any) -> RunnableConfig:
     run = task.run
     base: Mapping[str, Any] = run.config
-    node = run.plan.nodes.get(task.name)
+    node = task.node
     given = base.get(CONF) or {}
     configurable = {key: value for key, value in given.items() if key not in _ADDRESS}
     if run.thread_id is not None:
@@ -246,10 +251,9 @@ def _config_of(task: Any) -> RunnableConfig:
     metadata = {key: configurable[key] for key in _TRACED if configurable.get(key) is not None}
     metadata.update(base.get("metadata") or {})
     tags = list(base.get("tags") or ())
-    if node is not None:
-        metadata.update(node.metadata)
-        tags += [tag for tag in node.tags if tag not in tags]
+    tags += [tag for tag in node.tags if tag not in tags]
     metadata.update(
+        node.metadata,
         langgraph_step=task.step,
         langgraph_node=task.name,
         langgraph_triggers=task.triggers,
