@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stepwell.errors import UnstorableTypeError
+from stepwell.errors import DatabaseError, UnstorableTypeError
 from stepwell.store.base import PutOp
 from stepwell.store.sqlite import AsyncSqliteStore, SqliteStore
 
@@ -91,6 +91,30 @@ class DescribeAStoreInAFile:
             with store.connection() as cursor:
                 left = cursor.execute("SELECT (SELECT count(*) FROM store_items), count(*) FROM store_vectors")
                 assert left.fetchall() == [(0, 0)]
+
+
+class DescribeAStoreThatCannotBeWritten:
+    @pytest.fixture
+    def locked(self, path: str) -> str:
+        """The path of a store whose file has become read-only, as seen by a user who is not root."""
+        with SqliteStore.from_conn_string(path) as store:
+            store.put(NS, "k", {"a": 1}, ttl=60)
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.close()
+        return f"file:{path}?mode=ro"
+
+    def test_is_read_and_says_why_it_is_not_written(self, locked: str) -> None:
+        connection = sqlite3.connect(locked, uri=True, check_same_thread=False)
+        store = SqliteStore(connection)
+
+        item = store.get(NS, "k")
+        with pytest.raises(DatabaseError, match="cannot be written"):
+            store.put(NS, "l", {})
+
+        assert item is not None and item.value == {"a": 1}
+        store.close()
+        connection.close()
 
 
 class DescribeAnAsyncStoreInAFile:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from stepwell.cache.base import BaseCache, FullKey, Namespace, SerializerProtocol, V
 from stepwell.sql.migrate import migrate_sqlite
-from stepwell.sql.query import Begin, Many, Query
+from stepwell.sql.query import Begin, End, Many, Query
 from stepwell.sql.sqlite import SqliteDatabase
 
 __all__ = ["BaseCache", "SerializerProtocol", "SqliteCache"]
@@ -79,16 +79,20 @@ class SqliteCache(BaseCache[V]):
         return {at: value for at, (kind, data) in rows.items() for value in self.decoded(kind, data)}
 
     def _perform(self, op: Generator[Any, Any, Any]) -> Any:
-        if not self._is_set_up:
-            self._database.perform(migrate_sqlite("cache", MIGRATIONS, self._database.name))
-            self._is_set_up = True
-        return self._database.perform(op)
+        return self._database.perform(self._prepared(op))
 
     async def _aperform(self, op: Generator[Any, Any, Any]) -> Any:
+        return await self._database.aperform(self._prepared(op))
+
+    def _prepared(self, op: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         if not self._is_set_up:
-            await self._database.aperform(migrate_sqlite("cache", MIGRATIONS, self._database.name))
+            self._database.prepare()
+            yield from migrate_sqlite(
+                "cache", MIGRATIONS, self._database.name, may_write=not self._database.is_read_only
+            )
+            yield End()
             self._is_set_up = True
-        return await self._database.aperform(op)
+        return (yield from op)
 
 
 def _get(keys: Sequence[FullKey], now: float) -> Generator[Any, Any, dict[FullKey, tuple[str, bytes]]]:

@@ -6,18 +6,20 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.serde.protocol import SerializerProtocol
 from stepwell.sql.migrate import migrate_sqlite
+from stepwell.sql.query import End
 from stepwell.sql.sqlite import Driver, SqliteDatabase
 from stepwell.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from stepwell.store.base.check import checked
-from stepwell.store.sqlite.ops import MIGRATIONS, Batch, sweep
+from stepwell.store.sqlite.ops import MIGRATIONS, Batch, Steps, sweep
 from stepwell.store.sweeper import Sweeper
 from stepwell.store.vectors import Index, Vector
 
+T = TypeVar("T")
 SqliteIndexConfig: TypeAlias = IndexConfig
 """What makes items findable by meaning; vectors lie in ordinary tables, no extension is loaded."""
 
@@ -56,21 +58,33 @@ class BaseSqliteStore(BaseStore):
         """Carries out operations in one transaction; answers in their order."""
         asked = checked(ops)
         vectors = self._index.embed(asked) if self._index else {}
-        self._set_up()
-        return self._database.perform(self._batch(asked, vectors).carry_out())
+        return self._database.perform(self._prepared(self._batch(asked, vectors)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """As `batch`; calls that come in while the disk is busy share one commit."""
         asked = checked(ops)
         vectors = await self._index.aembed(asked) if self._index else {}
-        await self._aset_up()
-        return await self._database.aperform(self._batch(asked, vectors).carry_out())
+        return await self._database.aperform(self._prepared(self._batch(asked, vectors)))
 
-    def _batch(self, ops: list[Op], vectors: dict[str, Vector]) -> Batch:
+    def _batch(self, ops: list[Op], vectors: dict[str, Vector]) -> Steps[list[Result]]:
         serde = self.serde
-        return Batch(
+        batch = Batch(
             ops, self._clock(), dumps=serde.dumps_typed, loads=serde.loads_typed, index=self._index, vectors=vectors
         )
+        return batch.carry_out(may_write=lambda: not self._database.is_read_only)
+
+    def _prepared(self, op: Steps[T]) -> Steps[T]:
+        """The operation, after the tables were made or brought up to date, if that was not done yet."""
+        if not self._is_set_up:
+            yield from self._migrated()
+        return (yield from op)
+
+    def _migrated(self) -> Steps[None]:
+        database = self._database
+        database.prepare()
+        yield from migrate_sqlite("store", MIGRATIONS, database.name, may_write=not database.is_read_only)
+        yield End()
+        self._is_set_up = True
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
@@ -84,19 +98,8 @@ class BaseSqliteStore(BaseStore):
             self._sweeper.stop()
         self._database.close()
 
-    def _set_up(self) -> None:
-        if not self._is_set_up:
-            self._database.perform(migrate_sqlite("store", MIGRATIONS, self._database.name))
-            self._is_set_up = True
-
-    async def _aset_up(self) -> None:
-        if not self._is_set_up:
-            await self._database.aperform(migrate_sqlite("store", MIGRATIONS, self._database.name))
-            self._is_set_up = True
-
     def _sweep(self) -> int:
-        self._set_up()
-        return self._database.perform(sweep(self._clock()))
+        return self._database.perform(self._prepared(sweep(self._clock())))
 
     def _start_sweeper(self, minutes: float | None) -> None:
         every = minutes or (self.ttl_config or {}).get("sweep_interval_minutes") or 5
@@ -132,7 +135,7 @@ class SqliteStore(BaseSqliteStore):
 
     def setup(self) -> None:
         """Makes the tables, or brings old ones up to date. Done by itself at the first use."""
-        self._set_up()
+        self._database.perform(self._migrated())
 
     def sweep_ttl(self) -> int:
         """Deletes what has expired; answers how many items that were."""

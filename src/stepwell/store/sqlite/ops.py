@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from stepwell.sql.query import Begin, End, Many, Query
 from stepwell.store.base.ops import GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
@@ -18,7 +18,8 @@ from stepwell.store.filters import takes
 from stepwell.store.namespaces import listed
 from stepwell.store.vectors import Index, Vector, best_score, ranked
 
-Steps = Generator[Any, Any, Any]
+T = TypeVar("T")
+Steps: TypeAlias = Generator[Any, Any, T]
 Dumps = Callable[[Any], tuple[str, bytes]]
 Loads = Callable[[tuple[str, bytes]], Any]
 
@@ -76,24 +77,28 @@ class Batch:
         self._puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
         self._encoded = {at: dumps(op.value) for at, op in self._puts.items() if op.value is not None}
 
-    def carry_out(self) -> Generator[Any, Any, list[Result]]:
-        """Reads first, then puts, in one transaction; then, where reads made items live longer, that in another."""
+    def carry_out(self, may_write: Callable[[], bool]) -> Steps[list[Result]]:
+        """Reads first, then puts, in one transaction; then, where reads made items live longer, that in another.
+
+        In a database that cannot be written, items are read and do not live longer for it.
+        """
         yield from Begin("write" if self._puts else "read")
         answers: list[Result] = []
         for op in self._ops:
             answers.append((yield from self._read(op)))
         for op in self._puts.values():
             yield from self._write(op)
-        if self._refreshed and not self._puts:
+        if not self._refreshed or not may_write():
+            return answers
+        if not self._puts:
             yield from End()
             yield from Begin("write")
-        if self._refreshed:
-            yield from Many("UPDATE store_items SET expires_at = ? WHERE number = ?", self._refreshed)
+        yield from Many("UPDATE store_items SET expires_at = ? WHERE number = ?", self._refreshed)
         return answers
 
     # ------------------------------------------------------------------ reads
 
-    def _read(self, op: Op) -> Steps:
+    def _read(self, op: Op) -> Steps[Any]:
         if isinstance(op, GetOp):
             return (yield from self._get(op))
         if isinstance(op, SearchOp):
@@ -102,7 +107,7 @@ class Batch:
             return (yield from self._list(op))
         return None
 
-    def _get(self, op: GetOp) -> Steps:
+    def _get(self, op: GetOp) -> Steps[Any]:
         path = _path(op.namespace)
         if not path:
             return None
@@ -122,7 +127,7 @@ class Batch:
             updated_at=_time(updated),
         )
 
-    def _search(self, op: SearchOp) -> Steps:
+    def _search(self, op: SearchOp) -> Steps[Any]:
         where, args = _at_and_below(op.namespace_prefix)
         if where is None:
             return []
@@ -142,7 +147,7 @@ class Batch:
             self._refresh(row, op.refresh_ttl)
         return [_found(row, value, score) for row, value, score in found]
 
-    def _filtered(self, op: SearchOp, numbers: list[int]) -> Steps:
+    def _filtered(self, op: SearchOp, numbers: list[int]) -> Steps[Any]:
         """The page of items the filter takes; reads no further than it must."""
         found: list[tuple[Any, Any, float | None]] = []
         for start in range(0, len(numbers), _AT_ONCE):
@@ -154,7 +159,7 @@ class Batch:
                     found.append((row, value, None))
         return found[op.offset : op.offset + op.limit]
 
-    def _nearest(self, op: SearchOp, numbers: list[int], query: Vector) -> Steps:
+    def _nearest(self, op: SearchOp, numbers: list[int], query: Vector) -> Steps[Any]:
         """The page of items nearest to the query; vectors are compared before any value is decoded."""
         scores: list[tuple[int, float | None]] = []
         for start in range(0, len(numbers), _AT_ONCE):
@@ -178,12 +183,12 @@ class Batch:
                 break
         return found[op.offset : op.offset + op.limit] if op.filter else found
 
-    def _rows(self, numbers: list[int]) -> Steps:
+    def _rows(self, numbers: list[int]) -> Steps[Any]:
         """Items by number, in the order they were first put."""
         rows = yield from _among(f"SELECT {_COLUMNS} FROM store_items", numbers)
         return sorted(rows)
 
-    def _list(self, op: ListNamespacesOp) -> Steps:
+    def _list(self, op: ListNamespacesOp) -> Steps[Any]:
         rows = yield from Query(f"SELECT DISTINCT namespace FROM store_items WHERE {_ALIVE}", (self._now,))
         return listed((_labels(namespace) for (namespace,) in rows), op)
 
@@ -193,7 +198,7 @@ class Batch:
 
     # ------------------------------------------------------------------ writes
 
-    def _write(self, op: PutOp) -> Steps:
+    def _write(self, op: PutOp) -> Steps[Any]:
         path = _path(op.namespace)
         old = yield from Query("SELECT number FROM store_items WHERE namespace = ? AND key = ?", (path, op.key))
         for (number,) in old:
@@ -221,7 +226,7 @@ class Batch:
             )
 
 
-def sweep(now: float) -> Generator[Any, Any, int]:
+def sweep(now: float) -> Steps[int]:
     """Deletes what has expired; answers how many items that were."""
     yield from Begin("write")
     yield from Query(
@@ -231,7 +236,7 @@ def sweep(now: float) -> Generator[Any, Any, int]:
     return len(rows)
 
 
-def _among(select: str, numbers: Sequence[int]) -> Steps:
+def _among(select: str, numbers: Sequence[int]) -> Steps[Any]:
     """Rows of one statement with these numbers; at most _AT_ONCE arguments a statement."""
     found: list[Any] = []
     for start in range(0, len(numbers), _AT_ONCE):
