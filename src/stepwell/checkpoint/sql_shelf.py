@@ -12,6 +12,7 @@ from stepwell.checkpoint.heads import head as head_of
 from stepwell.checkpoint.heads import place, set_head
 from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.pack import pack_id, unpack_children, unpack_id
+from stepwell.checkpoint.read import Around, open_nothing
 from stepwell.checkpoint.row_sql import COLUMNS, Reading, record_columns
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.session import find_key, find_namespace, make_key, namespace_number, read_names
@@ -41,6 +42,18 @@ WHERE c.thread_id = ? ORDER BY c.checkpoint_id"""
 
 class SqlShelf(SqlChain):
     """SqlChain with what the tools need of one thread."""
+
+    def read(self, at: At, fence: Fence | None = None) -> Op[Loaded | None]:
+        """As SqlChain.read; a thread that is only registered is an empty Loaded that says since when."""
+        loaded = yield from super().read(at, fence)
+        if loaded is not None or at.checkpoint is not None or at.ns:
+            return loaded
+        rows = yield from Query("SELECT created_at, metadata FROM threads WHERE thread_id = ?", (at.thread,))
+        if not rows or rows[0][1] is None:
+            return None
+        loaded = open_nothing(self.stager, at, Around(head=None, last_id=""))
+        loaded.ts, loaded.metadata = rows[0][0], self.own_metadata(at.thread, rows[0][1]) or {}
+        return loaded
 
     # ------------------------------------------------------------------ one checkpoint
 

@@ -13,7 +13,7 @@ from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once, holds
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.read import Around, open_nothing, open_row
 from stepwell.checkpoint.rows import Row
-from stepwell.checkpoint.stage import Staged
+from stepwell.checkpoint.stage import Staged, Stager
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Key
 from stepwell.errors import (
@@ -101,7 +101,7 @@ class MemoryChain(MemoryShelf):
         if thread is not None and row is not None:
             return self._open(thread, row, branch=at.branch or MAIN, head=head, fence=fence)
         if fence is None:
-            return None
+            return _registered(self.stager, thread, at)
         last = thread.last_id if thread is not None else ""
         return open_nothing(self.stager, at, Around(head=head, last_id=last, branch=at.branch or MAIN, fence=fence))
 
@@ -298,6 +298,15 @@ class MemoryChain(MemoryShelf):
     @at_once
     def look(self, at: At) -> Loaded | None:
         return self._load(at, None)
+
+
+def _registered(stager: Stager, thread: ThreadRows | None, at: At) -> Loaded | None:
+    """What a thread that is only registered loads as: nothing, and since when."""
+    if thread is None or not thread.is_registered or at.checkpoint is not None or at.ns:
+        return None
+    loaded = open_nothing(stager, at, Around(head=None, last_id=""))
+    loaded.ts, loaded.metadata = thread.created_at, stager.own(thread.metadata)
+    return loaded
 
 
 def _refuse_other(thread: str, known: Row, row: Row) -> None:

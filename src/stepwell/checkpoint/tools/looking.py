@@ -78,7 +78,7 @@ def provenance(shelf: Shelf, at: At) -> Op:
     """The tasks that made a checkpoint, and the keys each of them wrote."""
     yield from Begin("read")
     loaded = yield from shelf.look(at)
-    if loaded is None:
+    if loaded is None or loaded.at.checkpoint is None:
         raise CheckpointNotFoundError(
             f"thread {at.thread!r} has no checkpoint {at.checkpoint or 'yet'}. "
             "Take an id from get_state_history(config) or `stepwell log`."
