@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.channels.base import BaseChannel
@@ -66,7 +65,7 @@ def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
         if handler is not None:
             nodes[ERROR_HANDLER + spec.name] = _handler(builder, spec, handler, keys)
         nodes[spec.name] = _node(builder, spec, keys, handler is not None)
-    input_keys = replace(keys, names=frozenset(builder.input.channels))
+    input_keys = keys._replace(names=frozenset(builder.input.channels))
     return Plan(
         name=name,
         nodes=nodes,
@@ -136,7 +135,7 @@ def _channels(builder: StateGraph) -> dict[str, BaseChannel[Any, Any, Any]]:
 
 def _start(builder: StateGraph, keys: StateKeys) -> Node:
     """The hidden node that writes the input's keys and sets off the first nodes."""
-    own = replace(keys, names=frozenset(builder.input.channels))
+    own = keys._replace(names=frozenset(builder.input.channels))
     outlet, edges = _outlet(builder, START, own)
     body = body_of(Callee(None, _same, None, Signature(()), plain=_given), outlet)
     return Node(
@@ -170,7 +169,7 @@ def _same(input: Any, task: Any) -> Any:
 
 def _node(builder: StateGraph, spec: NodeSpec, keys: StateKeys, handled: bool) -> Node:
     callee = spec.callee
-    own = keys if callee.graph is None else replace(keys, silent=keys.silent | callee.graph.plan.keys)
+    own = keys if callee.graph is None else keys._replace(silent=keys.silent | callee.graph.plan.keys)
     outlet, edges = _outlet(builder, spec.name, own)
     edges += tuple(Edge(end, True, label) for end, label in spec.destinations.items())
     body = body_of(callee, outlet)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepwell.nodes.calling import AsyncCall, Call, Callee
 from stepwell.nodes.writing import Outlet
 from stepwell.plan.plan import Writes
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """`run`, `arun`, `writes_of` and `awrites_of` of a plan's Node."""
 
     run: Callable[[Any, Any], Writes] | None

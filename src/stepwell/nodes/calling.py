@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepwell.config import config_of
 from stepwell.errors import GraphError
@@ -18,8 +17,7 @@ Call = Callable[[Any, Any], Any]
 AsyncCall = Callable[[Any, Any], Awaitable[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(NamedTuple):
     """What a node runs. `plain`: the function itself, when it takes nothing but the input. `graph`: it is one."""
 
     action: Any

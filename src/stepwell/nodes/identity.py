@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import weakref
 from functools import partial
 from hashlib import blake2b
 from types import CodeType, FunctionType
 from typing import Any, Final
-from uuid import uuid4
 
 _DEPTH: Final = 8
 """How deep what an object holds is looked at; below, an object stands for itself."""
@@ -108,5 +108,5 @@ def _token(value: Any) -> Any:
             place: Any = weakref.ref(value, lambda _: _tokens.pop(number, None))
         except TypeError:
             place = value
-        known = _tokens[number] = (place, uuid4().hex)
+        known = _tokens[number] = (place, os.urandom(16).hex())
     return (type(value).__qualname__, known[1])

@@ -8,9 +8,8 @@ import sys
 import types
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from stepwell.config import config_of
 from stepwell.errors import GraphError
@@ -24,8 +23,7 @@ _EMPTY: Final = inspect.Parameter.empty
 _POSITIONAL: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The parameters of a function beside the state.
 
     extras: (parameter, getter), handed by name; state, returned: the annotations; second: whether the function takes

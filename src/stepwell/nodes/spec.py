@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from stepwell.nodes.calling import Callee
 from stepwell.plan.schema import Schema
@@ -14,26 +14,26 @@ from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 Retry = RetryPolicy | Sequence[RetryPolicy]
 Timeout = float | timedelta | TimeoutPolicy
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
-@dataclass(slots=True)
-class NodeSpec:
+
+class NodeSpec(NamedTuple):
     """One node as declared. destinations: node → label, where Commands may lead; None fields take the defaults."""
 
     name: str
     callee: Callee
     schema: Schema
     defer: bool = False
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = _NONE
     retry: Retry | None = None
     cache: CachePolicy | None = None
     handler: Callee | None = None
-    destinations: Mapping[str, str | None] = field(default_factory=dict)
+    destinations: Mapping[str, str | None] = _NONE
     timeout: TimeoutPolicy | None = None
     trace: TracePolicy | None = None
 
 
-@dataclass(slots=True)
-class NodeDefaults:
+class NodeDefaults(NamedTuple):
     """What nodes get that declare nothing of their own."""
 
     retry: Retry | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, NoReturn
 
 from stepwell.errors import (
     ErrorCode,
@@ -24,14 +24,15 @@ from stepwell.warnings import StepwellWarning
 
 Prepare = Callable[[Any], Any]
 
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class StateKeys:
+
+class StateKeys(NamedTuple):
     """The keys that updates may name. `silent`: keys that are dropped without a word (managed values)."""
 
     names: frozenset[str]
-    prepares: Mapping[str, Prepare] = field(default_factory=dict)
-    checks: Mapping[str, Check] = field(default_factory=dict)
+    prepares: Mapping[str, Prepare] = _NONE
+    checks: Mapping[str, Check] = _NONE
     silent: frozenset[str] = frozenset()
     strict: bool = False
 

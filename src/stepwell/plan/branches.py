@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from stepwell.errors import RouteError
 from stepwell.plan.plan import Edge, Writes
@@ -16,8 +15,7 @@ JOIN: Final = "join:"
 """Prefix of the barrier of an edge from several nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """A conditional edge. `call` (or `acall` alone, when the route is async) gets the route's input and the Task.
 
     ends: answer → node; None when the route answers with names of nodes. schema: what the route is handed.

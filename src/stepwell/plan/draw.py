@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stepwell.errors import DrawingError
@@ -34,12 +33,15 @@ class DrawnEdge(NamedTuple):
     conditional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """Nodes by id and edges in order, as `get_graph()` gives them."""
 
-    nodes: Mapping[str, DrawnNode] = field(default_factory=dict)
-    edges: tuple[DrawnEdge, ...] = ()
+    def __init__(self, nodes: Mapping[str, DrawnNode] | None = None, edges: tuple[DrawnEdge, ...] = ()) -> None:
+        self.nodes = nodes or {}
+        self.edges = edges
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {', '.join(self.nodes)}>"
 
     def first_node(self) -> DrawnNode | None:
         """The node that no edge leads to, if there is one only."""

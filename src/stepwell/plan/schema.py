@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal, get_origin, get_type_hints, is_typeddict
+from typing import Any, Final, Literal, NamedTuple, get_origin, get_type_hints, is_typeddict
 
 from stepwell.channels.base import BaseChannel
 from stepwell.errors import GraphError, InvalidUpdateError
@@ -20,8 +19,7 @@ ROOT: Final = "__root__"
 """The one key of a state that is a bare type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """The keys that one schema describes.
 
     kind: "dict" (nodes get a plain dict), "object" (a dataclass or NamedTuple), "model" (pydantic), "root" (a bare

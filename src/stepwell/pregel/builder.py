@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Self
 
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.custom import driven
@@ -35,8 +35,7 @@ PASSTHROUGH: Final = MISSING
 """Stands for: what the node returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelWriteEntry:
+class ChannelWriteEntry(NamedTuple):
     """One write of a node: `value`, or what it returned, through `mapper`; not when that is None and `skip_none`."""
 
     channel: str
@@ -52,8 +51,7 @@ class ChannelWriteEntry:
         return [] if value is None and self.skip_none else [(self.channel, value)]
 
 
-@dataclass(frozen=True, slots=True)
-class PregelNode:
+class PregelNode(NamedTuple):
     """A node as declared, without a name. channels: the one whose value it is handed, or those of a dict."""
 
     channels: str | tuple[str, ...]
@@ -61,7 +59,7 @@ class PregelNode:
     steps: tuple[Any, ...] = ()
     writers: tuple[ChannelWriteEntry, ...] = ()
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = MappingProxyType({})
     retry: tuple[RetryPolicy, ...] = ()
     cache: CachePolicy | None = None
     timeout: TimeoutPolicy | None = None
@@ -122,7 +120,7 @@ class NodeBuilder:
         return self._node
 
     def _with(self, **changes: Any) -> Self:
-        self._node = replace(self._node, **changes)
+        self._node = self._node._replace(**changes)
         return self
 
     def _reads(self, more: Sequence[str]) -> tuple[str, ...]:
