@@ -21,8 +21,8 @@ from stepwell.saves import At, ChainSaver, Commit, Fence, LeaseWish, Loaded, Op,
 
 T = TypeVar("T")
 S = TypeVar("S", bound="ChainedSaver")
-PAGE = 32
-"""How many checkpoints `list` reads at a time."""
+FIRST_PAGE, PAGE = 4, 64
+"""How many checkpoints `list` reads at first, and at most at a time: people often want only the newest."""
 RANDOM_BITS = 20
 
 
@@ -205,6 +205,7 @@ class _Listing:
         self._at = None if config is None else at_of(config, every_ns=True)
         self._filter = filter
         self._left = limit
+        self._size = FIRST_PAGE
         bound = ((before or {}).get("configurable") or {}).get("checkpoint_id")
         self._before = as_uuid_text(bound) if bound else None
         self._is_over = limit is not None and limit <= 0
@@ -212,7 +213,8 @@ class _Listing:
     def next_page(self, chain: Chain) -> Op[Page] | None:
         if self._is_over:
             return None
-        size = PAGE if self._left is None else min(PAGE, self._left)
+        size = self._size if self._left is None else min(self._size, self._left)
+        self._size = min(self._size * 4, PAGE)
         return chain.history(self._at, filter=self._filter, before=self._before, limit=size)
 
     def take(self, page: Page) -> tuple[Loaded, ...]:

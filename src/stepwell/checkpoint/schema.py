@@ -27,9 +27,9 @@ SOURCES: Final = ("input", "loop", "update", "fork")
 
 
 def _uuid(column: str) -> str:
-    """A 16-byte id as UUID text, in SQL."""
+    """A 16-byte id as UUID text, in SQL; NULL stays NULL."""
     spans = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
-    return "lower(" + " || '-' || ".join(f"substr(hex({column}), {start}, {size})" for start, size in spans) + ")"
+    return "lower(" + " || '-' || ".join(f"substr(nullif(hex({column}), ''), {start}, {size})" for start, size in spans) + ")"
 
 
 _WHEN: Final = " ".join(f"WHEN {at} THEN '{name}'" for at, name in enumerate(SOURCES))

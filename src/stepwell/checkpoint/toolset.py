@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
@@ -152,10 +152,9 @@ class ThreadTools:
         """All of a thread as a stream of bytes, which any saver of ours can read back (see tools/moving.py)."""
         return moving.written(self.perform(moving.take_out(self.chain, thread_text(thread_id))))
 
-    async def aexport_thread(self, thread_id: str) -> AsyncIterator[bytes]:
-        """Async twin of `export_thread`."""
-        for chunk in moving.written(await self.aperform(moving.take_out(self.chain, thread_text(thread_id)))):
-            yield chunk
+    async def aexport_thread(self, thread_id: str) -> Iterator[bytes]:
+        """Async twin of `export_thread`; the stream itself needs no waiting."""
+        return moving.written(await self.aperform(moving.take_out(self.chain, thread_text(thread_id))))
 
     def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
         """Read what `export_thread` wrote, under this or another id; answers the id. A bad stream changes nothing."""
