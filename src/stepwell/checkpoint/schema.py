@@ -29,7 +29,8 @@ SOURCES: Final = ("input", "loop", "update", "fork")
 def _uuid(column: str) -> str:
     """A 16-byte id as UUID text, in SQL; NULL stays NULL."""
     spans = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
-    return "lower(" + " || '-' || ".join(f"substr(nullif(hex({column}), ''), {start}, {size})" for start, size in spans) + ")"
+    digits = f"nullif(hex({column}), '')"
+    return "lower(" + " || '-' || ".join(f"substr({digits}, {start}, {size})" for start, size in spans) + ")"
 
 
 _WHEN: Final = " ".join(f"WHEN {at} THEN '{name}'" for at, name in enumerate(SOURCES))
