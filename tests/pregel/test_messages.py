@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.runnables import RunnableConfig
 
 from stepwell.graph import START, StateGraph
 from stepwell.graph.message import add_messages
@@ -125,6 +126,27 @@ class DescribeTheTokensOfAModel:
         chunks = shown(drive, graph_of(("ask", anode if drive.is_async else node)))
 
         assert "".join(texts(chunks)) == "ab" and len(chunks) >= 2
+
+    def test_come_from_a_thread_of_the_nodes_own_that_was_given_its_config(self, drive: Drive) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        speaking = model("one two")
+
+        def ask(config: Any) -> None:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(speaking.invoke, "hello", config).result()
+
+        def node(state: Chat, config: RunnableConfig) -> Chat:
+            ask(config)
+            return {}
+
+        async def anode(state: Chat, config: RunnableConfig) -> Chat:
+            ask(config)
+            return {}
+
+        chunks = shown(drive, graph_of(("ask", anode if drive.is_async else node)))
+
+        assert texts(chunks) == ["one", " ", "two"] and chunks[0][1]["langgraph_node"] == "ask"
 
     def test_stop_with_a_model_that_fails(self, drive: Drive) -> None:
         failing = FakeListChatModel(responses=["abcdef"], error_on_chunk_number=2)

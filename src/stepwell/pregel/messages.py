@@ -79,7 +79,6 @@ class MessagesHandler(BaseCallbackHandler):
         messages: list[list[BaseMessage]],
         *,
         run_id: UUID,
-        parent_run_id: UUID | None = None,
         tags: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
         **kwargs: Any,
@@ -101,8 +100,6 @@ class MessagesHandler(BaseCallbackHandler):
         *,
         chunk: Any = None,
         run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
         **kwargs: Any,
     ) -> None:
         """A token came."""
@@ -113,9 +110,7 @@ class MessagesHandler(BaseCallbackHandler):
                 self._seen.add(chunk.message.id)
             task.emit("messages", (chunk.message, metadata))
 
-    def on_llm_end(
-        self, response: LLMResult, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> None:
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """A model is done: what it did not stream is shown as a whole."""
         call = self._calls.pop(run_id, None)
         if call is not None and response.generations and response.generations[0]:
@@ -123,9 +118,7 @@ class MessagesHandler(BaseCallbackHandler):
             if isinstance(generation, ChatGeneration):
                 self._show(call[0], generation.message, call[1])
 
-    def on_llm_error(
-        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> None:
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """A model failed."""
         self._calls.pop(run_id, None)
 

@@ -31,9 +31,6 @@ class ToolsHandler(BaseCallbackHandler):
         input_str: str,
         *,
         run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
         inputs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -47,15 +44,13 @@ class ToolsHandler(BaseCallbackHandler):
         given = inputs if inputs is not None else input_str
         task.emit("tools", {"event": "tool-started", "tool_call_id": call, "tool_name": name, "input": given})
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any) -> None:
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """A tool is done."""
         task, call = self._calls.pop(run_id, (None, ""))
         if task is not None:
             task.emit("tools", {"event": "tool-finished", "tool_call_id": call, "output": output})
 
-    def on_tool_error(
-        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
-    ) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """A tool failed."""
         task, call = self._calls.pop(run_id, (None, ""))
         if task is not None:
