@@ -14,25 +14,41 @@ from stepwell.types import ROUTE, TASKS
 
 def adopt_cells(run: Run, values: Mapping[str, Any]) -> list[str]:
     """Takes over stored channel states; answers the keys that the plan does not have any more."""
-    names = _renamed(run)
     gone = []
     for name, state in values.items():
-        own = names.get(name, name)
+        own = run.own_name(name)
         if own in run.plan.channels or own == TASKS:
             run.set_cell(own, state)
+            if run.find_unknown(state) is not None:
+                run.unknown.add(own)
         elif not own.startswith((ROUTE, "join:", "__")):
             gone.append(name)
     return gone
 
 
+def glance_at_cells(run: Run, values: Mapping[str, Any]) -> None:
+    """Takes over which channels hold a value; reads only states that say what is due."""
+    inner, indirect = run.layout.inner, run.layout.indirect
+    for name in values:
+        own = run.own_name(name)
+        if own in inner or own in indirect:
+            run.set_cell(own, values[name])
+        elif own in run.plan.channels:
+            run.cells[own] = None
+
+
 def adopt_versions(run: Run, loaded: Loaded) -> None:
     """Takes over versions and what nodes have seen."""
-    names = _renamed(run)
-    run.versions = {names.get(name, name): version for name, version in loaded.versions.items()}
-    run.seen = {
-        run.plan.aliases.get(node, node): {names.get(name, name): version for name, version in seen.items()}
-        for node, seen in loaded.seen.items()
-    }
+    if not run.plan.aliases:
+        run.versions = dict(loaded.versions)
+        run.seen = {node: dict(seen) for node, seen in loaded.seen.items()}
+    else:
+        own, aliases = run.own_name, run.plan.aliases
+        run.versions = {own(name): version for name, version in loaded.versions.items()}
+        run.seen = {
+            aliases.get(node, node): {own(name): version for name, version in seen.items()}
+            for node, seen in loaded.seen.items()
+        }
     _count_versions(run)
 
 
@@ -45,10 +61,6 @@ def stored_records(run: Run, due: Sequence[Task], records: Sequence[TaskRecord])
         if task is not None:
             found[task.id] = revised(found.pop(record.task), task=task.id, node=task.name)
     return found
-
-
-def _renamed(run: Run) -> dict[str, str]:
-    return {ROUTE + old: ROUTE + new for old, new in run.plan.aliases.items()}
 
 
 def _count_versions(run: Run) -> None:

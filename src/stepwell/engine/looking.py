@@ -25,12 +25,13 @@ class Viewed:
 
     plan: Plan
     layout: Layout
+    require_known: Callable[[Any, str], None]
 
     def run_at(self, at: At) -> Run:
         """A run that will not run: it only holds a checkpoint's state."""
         run = Run(self.plan, self.layout, {})
         run.at = at
-        run.counter = 1
+        run.require_known = self.require_known
         return run
 
 

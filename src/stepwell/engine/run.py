@@ -10,7 +10,7 @@ from stepwell.engine.layout import Layout
 from stepwell.ids import IdClock
 from stepwell.plan.plan import Node, Plan
 from stepwell.saves import At, Base, ChainSaver, Fence, Loaded, TaskRecord
-from stepwell.types import MISSING, OnInterrupted, Overwrite
+from stepwell.types import MISSING, ROUTE, OnInterrupted, Overwrite
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Emitted, Task
@@ -20,8 +20,8 @@ def _nobody(_chunk: Any) -> None:
     """Where chunks go when nobody listens."""
 
 
-def _no_key(_task: Any) -> None:
-    """Under which key a task's result is cached where there is no cache."""
+def _none(*_: Any) -> None:
+    """Where there is no cache, no key; where there is no saver, nothing unknown."""
 
 
 class Run:
@@ -67,7 +67,9 @@ class Run:
     check_answer: Callable[[Any, Any, Any], Any]
     around: Callable[..., Any] | None = None
     aaround: Callable[..., Any] | None = None
-    cache_key: Callable[[Task], Any] = staticmethod(_no_key)
+    cache_key: Callable[[Task], Any] = staticmethod(_none)
+    find_unknown: Callable[[Any], Any] = staticmethod(_none)
+    require_known: Callable[[Any, str], None] = staticmethod(_none)
     ears: Any = None  # who is told that the run began and ended
 
     # Moving.
@@ -98,6 +100,7 @@ class Run:
         self.inner: set[str] = set()  # cells that are no state keys, as they stand
         self.deep: set[str] = set()  # state keys whose state is a container
         self.flat: dict[str, Any] = {}  # state key → the very object known to be flat
+        self.unknown: set[str] = set()  # state keys that hold a type this process does not know
         self.held: set[str] = set()  # deferred nodes that are due
         self.parked: dict[str, TaskRecord] = {}  # nodes whose open question waits while the run goes on
         self.records: dict[str, TaskRecord] = {}  # stored tasks of the step that is next
@@ -141,6 +144,13 @@ class Run:
         for name, channel in self.layout.initial:
             if name not in self.cells:
                 self.set_cell(name, channel.initial())
+
+    def own_name(self, channel: str) -> str:
+        """A stored channel's name in this plan: that of a renamed node's routing cell follows the alias."""
+        if self.plan.aliases and channel.startswith(ROUTE):
+            node = channel.removeprefix(ROUTE)
+            return ROUTE + self.plan.aliases.get(node, node)
+        return channel
 
     # Cells.
 
@@ -189,6 +199,8 @@ class Run:
         return values
 
     def _decouple(self, values: dict[str, Any]) -> None:
+        for name in self.unknown & values.keys() if self.unknown else ():
+            self.require_known(self.cells[name], name)
         if self.deep:
             for name in self.deep & values.keys():
                 values[name] = self._copy_of(name, values[name])

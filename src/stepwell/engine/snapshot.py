@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stepwell.engine.adopting import adopt_cells, adopt_versions, stored_records
+from stepwell.engine.adopting import adopt_cells, adopt_versions, glance_at_cells, stored_records
 from stepwell.engine.due import due_tasks
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.run import Run
 from stepwell.engine.saving import path_text
 from stepwell.engine.task import Task
+from stepwell.engine.values import LazyValues
 from stepwell.plan.plan import Plan
 from stepwell.saves import Loaded, TaskRecord
 from stepwell.types import NO_WRITES, NS_END, NS_SEP, RETURN, Interrupt, PregelTask, StateSnapshot
@@ -109,7 +110,7 @@ def stand_at(run: Run, loaded: Loaded) -> list[Task]:
     """Puts a run that will not run on a loaded checkpoint; answers the tasks due there."""
     run.checkpoint_id = loaded.at.checkpoint or ""
     run.step = loaded.step + 1
-    adopt_cells(run, loaded.values)
+    glance_at_cells(run, loaded.values)
     run.begin()
     adopt_versions(run, loaded)
     return due_tasks(run)
@@ -128,12 +129,14 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
         [record for task in tasks if (record := stored.get(task.id)) is not None and record.finished] if live else []
     )
     if finished:
+        adopt_cells(run, loaded.values)
+        run.begin()
         _show_finished(run, finished)
     done = {record.task for record in finished}
     at = loaded.at
     parents = loaded.metadata.get("parents") or {}
     return StateSnapshot(
-        run.shown(),
+        run.shown() if finished else _values_of(run, loaded),
         tuple(view.name for view in views if view.id not in done),
         config_at(at.thread, at.ns or "", at.checkpoint, parents),
         {**loaded.metadata, "branch": at.branch or "main"},
@@ -142,6 +145,22 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
         views,
         tuple(question for view in views for question in view.interrupts),
     )
+
+
+def _values_of(run: Run, loaded: Loaded) -> Any:
+    """The values at a checkpoint, read when somebody looks at them."""
+    stored = {run.own_name(name): name for name in loaded.values}
+    cells, plan = run.cells, run.plan
+
+    def read(name: str) -> Any:
+        channel = plan.channels[name]
+        state = loaded.values[stored[name]] if name in stored else cells[name]
+        run.require_known(state, name)
+        return channel.view(state)
+
+    if isinstance(plan.stream, str):
+        return read(plan.stream) if run.is_available(plan.stream) else None
+    return LazyValues([name for name in plan.stream if run.is_available(name)], read)
 
 
 def _show_finished(run: Run, records: Sequence[TaskRecord]) -> None:

@@ -15,6 +15,7 @@ from stepwell.plan.plan import Plan
 from stepwell.pregel.chaining import Chaining
 from stepwell.pregel.describing import Describing
 from stepwell.pregel.running import Running
+from stepwell.pregel.savers import known_types
 from stepwell.pregel.state import Looking
 from stepwell.types import NS_END, NS_SEP, ensure_valid_checkpointer
 
@@ -94,7 +95,7 @@ class Pregel(Running, Looking, Describing, Chaining):
 
     def viewed(self) -> Viewed:
         """What looking at a thread needs of this graph."""
-        return Viewed(self.plan, self.layout)
+        return Viewed(self.plan, self.layout, known_types()[1])
 
     def copy(self, update: Mapping[str, Any] | None = None) -> Self:
         """A graph like this one, with some attributes replaced."""

@@ -18,7 +18,7 @@ from stepwell.ids import IdClock
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
-from stepwell.pregel.savers import address, cache_keys, chain_for, declare_types
+from stepwell.pregel.savers import address, cache_keys, chain_for, declare_types, known_types
 from stepwell.saves import At
 from stepwell.scope import current_task
 from stepwell.types import NS_END, NS_SEP
@@ -126,6 +126,7 @@ def _stand_alone(run: Run, graph: Pregel, full: Mapping[str, Any]) -> None:
         return
     run.at = _address(run, full)
     run.chain = chain_for(saver)
+    run.find_unknown, run.require_known = known_types()
     if not graph.types_declared:
         declare_types(graph)
         graph.types_declared = True
@@ -205,6 +206,7 @@ def _stand_inside(run: Run, graph: Pregel, full: Mapping[str, Any], parent: Task
     if graph.checkpointer is False or above.chain is None or above.at is None:
         return
     run.chain = above.chain
+    run.find_unknown, run.require_known = above.find_unknown, above.require_known
     ns = _ns_inside(graph, parent)
     run.at = At(above.at.thread, ns, None, above.at.branch)
 

@@ -34,6 +34,13 @@ def declare_types(graph: Any) -> None:
             waiting += node.subgraphs
 
 
+def known_types() -> tuple[Callable[[Any], Any], Callable[[Any, str], None]]:
+    """What finds a stored type that this process does not know in a value, and what refuses such a value."""
+    from stepwell.serde import find_unknown, require_known  # as the file says
+
+    return find_unknown, require_known
+
+
 def cache_keys() -> Callable[[Any], Any]:
     """Under which key the result of a task is cached."""
     from stepwell.cache.key import key_of  # as the file says

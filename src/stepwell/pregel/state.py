@@ -19,8 +19,9 @@ from stepwell.pregel.savers import address
 from stepwell.saves import At
 from stepwell.types import StateSnapshot, StateUpdate
 
-PAGE = 50
-"""How many checkpoints one read of history brings."""
+FIRST_PAGE, PAGE = 2, 64
+"""How many checkpoints the first read of history brings, for those who want the newest; each next one brings four
+times as many, up to this."""
 
 Config = Mapping[str, Any]
 
@@ -181,8 +182,10 @@ class _Pages:
         self._before, self._left, self._more = before, limit, limit is None or limit > 0
 
     def __iter__(self) -> Iterator[tuple[Run, Any]]:
+        page = FIRST_PAGE
         while self._more:
-            size = PAGE if self._left is None else min(PAGE, self._left)
+            size = page if self._left is None else min(page, self._left)
+            page = min(PAGE, page * 4)
             yield (
                 self._run,
                 look_back(
