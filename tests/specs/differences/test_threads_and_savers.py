@@ -261,7 +261,7 @@ class DescribeFindingThings:
     def test_difference_33_a_thread_can_be_moved(self, drive, saver):
         graph = chain({"a": writes_name("a"), "ask": asks}, saver)
         drive.invoke(graph, {"log": ["in"]}, cfg())
-        exported = drive.call(saver, "export_thread", "t")
+        exported = b"".join(drive.each(saver, "export_thread", "t"))
         other = InMemorySaver()
 
         drive.call(other, "import_thread", exported)
