@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from stepwell.channels import EphemeralValue, Latch, NamedBarrierValue, Topic
 from stepwell.errors import EmptyInputError, InvalidUpdateError, UnknownKeyError
-from stepwell.graph import END, START, StateGraph
+from stepwell.graph import END, START, StateGraph, add_messages
 from stepwell.managed import RemainingSteps
 from stepwell.types import CachePolicy, Command, RetryPolicy, Send, TimeoutPolicy, TracePolicy, omit_payload
 from stepwell.warnings import StepwellWarning
@@ -148,6 +148,9 @@ class DescribeThePlan:
     def test_refuses_a_checkpointer_that_is_none(self, graph):
         with pytest.raises(TypeError, match="checkpointer is 'int'"):
             graph.compile(checkpointer=3)
+
+    def test_may_be_checked_before_it_is_made(self, graph):
+        assert graph.validate() is graph
 
 
 class DescribeDefaultsOfNodes:
@@ -391,6 +394,21 @@ class DescribeAPydanticState:
 
         assert seen == [Model(total=3)]
 
+    def test_leaves_messages_and_other_channels_to_themselves(self, drive):
+        class Chat(BaseModel):
+            messages: Annotated[list[int], add_messages] = []
+            seen: Annotated[list[int], Topic] = []
+
+        def a(state: dict):
+            return {"messages": "hi", "seen": "x"}
+
+        graph = StateGraph(Chat).add_node("a", a, input_schema=State).add_edge(START, "a").compile()
+
+        result = drive.invoke(graph, {})
+
+        assert [message.content for message in result["messages"]] == ["hi"]
+        assert result["seen"] == ["x"]
+
     def test_of_a_later_schema_watches_keys_that_the_first_leaves_alone(self, drive):
         def a(state: Model):
             return {"total": "many"}
@@ -454,6 +472,40 @@ class DescribeRoutes:
         drive.invoke(graph.compile(), {})
 
         assert seen == [{"total": 2}]
+
+    def test_at_the_start_see_the_keys_of_their_schema_only(self, drive):
+        class Part(TypedDict):
+            total: int
+
+        seen = []
+
+        def route(state: Part) -> Literal["a"]:
+            seen.append(state)
+            return "a"
+
+        graph = StateGraph(State, input_schema=Part).add_node("a", node).add_conditional_edges(START, route)
+
+        drive.invoke(graph.compile(), {"total": 1})
+
+        assert seen == [{"total": 1}]
+
+    def test_each_see_a_state_of_their_own(self, drive):
+        seen = []
+
+        def first(state):
+            state.clear()
+            return END
+
+        def second(state):
+            seen.append(state["total"])
+            return END
+
+        graph = StateGraph(State).add_node("a", writes(total=2)).add_edge(START, "a")
+        graph.add_conditional_edges("a", first).add_conditional_edges("a", second)
+
+        drive.invoke(graph.compile(), {})
+
+        assert seen == [2]
 
     def test_may_be_async_functions_under_ainvoke(self, async_drive):
         async def route(state):

@@ -65,6 +65,11 @@ class DescribeTheGraphsOfANode:
 
         assert graphs_in(chain) == (child,)
 
+    def test_are_found_as_steps_of_a_chain(self):
+        chain = RunnableLambda(lambda state: state) | child
+
+        assert graphs_in(chain) == (child,)
+
     def test_are_named_once(self):
         def twice(state):
             return child.invoke(child.invoke(state))

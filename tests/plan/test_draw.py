@@ -5,9 +5,12 @@ from typing import Literal, TypedDict
 
 import pytest
 
+from stepwell.channels import LastValue
 from stepwell.errors import DrawingError
+from stepwell.func import entrypoint
 from stepwell.graph import END, START, StateGraph
 from stepwell.plan.draw import Drawing, DrawnEdge, drawing_of
+from stepwell.pregel import NodeBuilder, Pregel
 from stepwell.types import Command
 
 
@@ -105,6 +108,28 @@ class DescribeADrawing:
 
         assert drawing_of(graph.compile().plan).last_node() is None
 
+    def test_of_a_workflow_has_its_function_between_start_and_end(self):
+        @entrypoint()
+        def flow(number):
+            return number
+
+        assert drawing_of(flow.plan).edges == (DrawnEdge(START, "flow"), DrawnEdge("flow", END))
+
+    def test_of_channels_has_neither_start_nor_end_of_its_own(self):
+        first = NodeBuilder().subscribe_only("a").write_to("b")
+        second = NodeBuilder().subscribe_only("b").write_to("c")
+        graph = Pregel(
+            nodes={"first": first, "second": second},
+            channels={name: LastValue(str) for name in "abc"},
+            input_channels="a",
+            output_channels="c",
+        )
+
+        drawing = drawing_of(graph.plan)
+
+        assert repr(drawing) == "<Drawing: first, second, __end__>"
+        assert drawing.edges == (DrawnEdge("first", "second"), DrawnEdge("second", END))
+
 
 class DescribeMermaidText:
     def test_of_a_fork_is_this(self, forked):
@@ -176,6 +201,15 @@ class DescribeAnXRay:
         graph = build(wide=wide).add_edge(START, "wide").compile()
 
         assert list(drawing_of(graph.plan, xray=True).nodes) == [START, "wide:__start__", "wide:a", "wide:b"]
+
+    def test_leads_to_the_box_where_no_node_in_it_is_the_first(self):
+        ring = build(a=node, b=node).add_edge(START, "a").add_edge("a", "b").add_edge("b", "a").compile()
+        wide = build(a=node, b=ring).add_edge(START, "a").add_edge(START, "b").add_edge("a", END).add_edge("b", END)
+        graph = build(wide=wide.compile(), z=node).add_edge(START, "wide").add_edge("wide", "z").compile()
+
+        edges = drawing_of(graph.plan, xray=True).edges
+
+        assert DrawnEdge(START, "wide:__start__") in edges
 
     def test_draws_a_box_around_each_graph(self, nested):
         text = drawing_of(nested.plan, xray=True).draw_mermaid()

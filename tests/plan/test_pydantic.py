@@ -3,7 +3,7 @@
 from typing import Optional
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, RootModel, ValidationError, field_validator, model_validator
 
 from stepwell.errors import InvalidUpdateError
 from stepwell.plan.pydantic_ import checks_of, is_model
@@ -107,6 +107,22 @@ class DescribeAFieldThatIsWritten:
 
         with pytest.raises(InvalidUpdateError):
             checks_of(Frozen)["count"]("3")
+
+    def test_of_a_model_of_one_value_is_judged_as_well(self):
+        with pytest.raises(InvalidUpdateError):
+            checks_of(RootModel[int])["root"]("x")
+
+    def test_of_a_model_with_a_validator_around_it_is_judged_as_well(self):
+        class Wrapped(BaseModel):
+            count: int
+
+            @model_validator(mode="before")
+            @classmethod
+            def any_shape(cls, given):
+                return given
+
+        with pytest.raises(InvalidUpdateError):
+            checks_of(Wrapped)["count"]("x")
 
 
 class DescribeWhatAModelIs:

@@ -15,12 +15,8 @@ _FACE: Final = ("update", "get", "checkpoint", "from_checkpoint", "is_available"
 
 def driven(channel: BaseChannel[Any, Any, Any]) -> BaseChannel[Any, Any, Any]:
     """A channel the engine can drive: `channel` itself, or an adapter where only the people's methods were written."""
-    for cls in type(channel).__mro__:
-        if "fold" in cls.__dict__:
-            return channel
-        if any(name in cls.__dict__ for name in _FACE):
-            return CustomChannel(channel)
-    return channel
+    first = next(cls for cls in type(channel).__mro__ if any(name in cls.__dict__ for name in ("fold", *_FACE)))
+    return channel if "fold" in first.__dict__ else CustomChannel(channel)
 
 
 class CustomChannel(BaseChannel[Any, Any, Any]):

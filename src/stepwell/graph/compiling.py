@@ -65,7 +65,7 @@ def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
         if handler is not None:
             nodes[ERROR_HANDLER + spec.name] = _handler(builder, spec, handler, keys)
         nodes[spec.name] = _node(builder, spec, keys, handler is not None)
-    input_keys = keys._replace(names=frozenset(builder.input.channels))
+    input_keys = keys._replace(names=frozenset(builder.input.channels), held=keys.names)
     return Plan(
         name=name,
         nodes=nodes,
@@ -105,18 +105,15 @@ def _write_checks(builder: StateGraph) -> dict[str, Check]:
             continue
         for key, refuse in checks_of(schema.typ).items():
             channel = builder.channels.get(key)
-            if channel is None or key in found:
-                continue
-            if isinstance(channel, BinaryOperatorAggregate):
-                if channel.prepare is not None:  # messages: add_messages checks them itself
-                    continue
-                if not channel.adds_alike:
-                    channel.check = refuse
-                    continue
-            elif not isinstance(channel, LastValue):
-                continue
-            found[key] = refuse
+            if isinstance(channel, LastValue) or _adds_alike(channel):
+                found.setdefault(key, refuse)
+            elif isinstance(channel, BinaryOperatorAggregate) and channel.prepare is None:
+                channel.check = refuse
     return found
+
+
+def _adds_alike(channel: Any) -> bool:
+    return isinstance(channel, BinaryOperatorAggregate) and channel.adds_alike
 
 
 def _channels(builder: StateGraph) -> dict[str, BaseChannel[Any, Any, Any]]:
@@ -135,9 +132,9 @@ def _channels(builder: StateGraph) -> dict[str, BaseChannel[Any, Any, Any]]:
 
 def _start(builder: StateGraph, keys: StateKeys) -> Node:
     """The hidden node that writes the input's keys and sets off the first nodes."""
-    own = keys._replace(names=frozenset(builder.input.channels))
+    own = keys._replace(names=frozenset(builder.input.channels), held=keys.names)
     outlet, edges = _outlet(builder, START, own)
-    body = body_of(Callee(None, _same, None, Signature(()), plain=_given), outlet)
+    body = body_of(Callee(None, None, None, Signature(()), plain=_given), outlet)
     return Node(
         START,
         triggers=(START,),
@@ -160,10 +157,6 @@ def _input_cell(values: dict[str, Any]) -> Any:
 
 
 def _given(input: Any) -> Any:
-    return input
-
-
-def _same(input: Any, task: Any) -> Any:
     return input
 
 

@@ -51,7 +51,7 @@ def _candidates(action: Any) -> Iterator[Any]:
 
 def _parts(runnable: Any) -> Iterator[Any]:
     """The steps of a chain of runnables, what a configured one is bound to, the function of a lambda."""
-    for attribute in ("first", "bound", "func", "afunc", "last"):
+    for attribute in ("first", "bound", "func", "afunc", "graph", "last"):
         yield getattr(runnable, attribute, None)
     yield from getattr(runnable, "middle", None) or ()
 

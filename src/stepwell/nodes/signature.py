@@ -162,12 +162,10 @@ def _resolved(target: Any) -> dict[str, Any]:
     scope = getattr(function, "__globals__", None) or vars(sys.modules.get(function.__module__, types))
     resolved: dict[str, Any] = {}
     for name, hint in getattr(function, "__annotations__", {}).items():
-        resolved[name] = hint
-        if isinstance(hint, str):
-            try:
-                resolved[name] = eval(hint, scope)
-            except Exception:  # as above
-                continue
+        try:
+            resolved[name] = eval(hint, scope) if isinstance(hint, str) else hint
+        except Exception:  # as above
+            resolved[name] = hint
     return resolved
 
 

@@ -19,7 +19,7 @@ from stepwell.plan.plan import Writes
 from stepwell.plan.pydantic_ import Check
 from stepwell.plan.schema import ROOT, update_of
 from stepwell.plan.spelling import meant
-from stepwell.types import TASKS, Command, Send
+from stepwell.types import Command, Send
 from stepwell.warnings import StepwellWarning
 
 Prepare = Callable[[Any], Any]
@@ -28,13 +28,17 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class StateKeys(NamedTuple):
-    """The keys that updates may name. `silent`: keys that are dropped without a word (managed values)."""
+    """The keys that updates may name.
+
+    silent: keys that are dropped without a word (managed values); held: all keys of the state, where these are a part.
+    """
 
     names: frozenset[str]
     prepares: Mapping[str, Prepare] = _NONE
     checks: Mapping[str, Check] = _NONE
     silent: frozenset[str] = frozenset()
     strict: bool = False
+    held: frozenset[str] = frozenset()
 
     @property
     def is_root(self) -> bool:
@@ -89,7 +93,7 @@ class Outlet:
     fixed: the writes of its static edges, the same every time.
     """
 
-    __slots__ = ("branches", "exits", "fixed", "keys", "name", "told", "who", "writes_of")
+    __slots__ = ("branches", "exits", "fixed", "keys", "name", "seeing_all", "told", "who", "writes_of")
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class Outlet:
     ) -> None:
         self.name, self.keys, self.branches = name, keys, branches
         self.who = who or f"node {name!r}"
+        self.seeing_all = [branch for branch in branches if branch.schema.channels.keys() == (keys.held or keys.names)]
         self.fixed: list[tuple[str, Any]] = list(fixed)
         self.exits = Exits(self.who, nodes)
         self.told: set[Any] = set()
@@ -137,7 +142,8 @@ class Outlet:
             for branch in self.branches:
                 if branch.call is None:
                     self.refuse_sync(output, task)
-                writes += self.exits.answer(branch, branch.call(branch.handed(values, task), task))
+                handed = branch.handed(values, task, all_keys=branch in self.seeing_all)
+                writes += self.exits.answer(branch, branch.call(handed, task))
             return writes
 
         return writes_of
@@ -156,7 +162,7 @@ class Outlet:
         values = task.read(writes) if self.branches else {}
         writes += self.fixed
         for branch in self.branches:
-            handed = branch.handed(values, task)
+            handed = branch.handed(values, task, all_keys=branch in self.seeing_all)
             if branch.acall is not None:
                 answer = await branch.acall(handed, task)
             else:
@@ -240,8 +246,3 @@ class Outlet:
                 error_code=ErrorCode.INVALID_GRAPH_NODE_RETURN_VALUE,
             )
         )
-
-
-def sends_in(writes: Writes) -> list[Send]:
-    """The tasks that writes ask for."""
-    return [value for channel, value in writes if channel == TASKS]

@@ -27,10 +27,10 @@ class Branch(NamedTuple):
     ends: Mapping[Hashable, str] | None
     schema: Schema
 
-    def handed(self, values: dict[str, Any], task: Any) -> Any:
-        """The route's input, of all state values."""
+    def handed(self, values: dict[str, Any], task: Any, *, all_keys: bool = False) -> Any:
+        """The route's input, of all state values. `all_keys`: its schema has every key of the state."""
         schema = self.schema
-        own = {key: values[key] for key in schema.channels if key in values}
+        own = values.copy() if all_keys else {key: values[key] for key in schema.channels if key in values}
         for key, manager in schema.managed.items():
             own[key] = manager.get(task)
         build = schema.build

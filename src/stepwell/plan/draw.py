@@ -115,8 +115,10 @@ def drawing_of(plan: Plan, *, xray: int | bool = False) -> Drawing:
     """The drawing of a plan; with `xray`, nodes that are graphs are opened, `xray` levels deep (True: all)."""
     nodes: dict[str, DrawnNode] = {}
     edges: list[DrawnEdge] = []
-    if START in plan.nodes:
+    if START in plan.channels:
         nodes[START] = DrawnNode(START, START)
+    if START not in plan.nodes:  # a workflow whose node takes the input itself
+        edges += [DrawnEdge(START, name) for name in plan.triggered.get(START, ())]
     opened: dict[str, Drawing] = {}
     for name, node in plan.nodes.items():
         if name == START:
