@@ -3,23 +3,25 @@
 | column | bytes |
 |---|---|
 | state | flags; [log, index of the anchor]; versions; cells (name, number of the version, reference); seen |
-| tasks | count, then a record each (see `put_task`) |
+| tasks | count, then a record each (see pack_tasks.py) |
 | next | names; empty: nothing is due; NULL: not known |
 | children | pairs of namespace and 16-byte id |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
-from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State, StoredTask
+from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
+from stepwell.types import ROUTE, START
 
 _ANCHORED, _ODD_VERSIONS = 1, 2
+_OWN, _OWN_CURRENT = 1, 2
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
 
@@ -43,7 +45,7 @@ def unpack_id(data: bytes | None) -> str | None:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def _put_id(out: bytearray, id: str) -> None:
+def put_id(out: bytearray, id: str) -> None:
     """An id that is nearly always a UUID: 16 bytes behind a 0, or text behind its length + 1."""
     raw = b""
     if len(id) == 36 and id[8] == id[13] == id[18] == id[23] == "-":
@@ -60,7 +62,7 @@ def _put_id(out: bytearray, id: str) -> None:
     out += text
 
 
-def _get_id(data: bytes, at: int) -> tuple[str, int]:
+def get_id(data: bytes, at: int) -> tuple[str, int]:
     size, at = get_int(data, at)
     if size == 0:
         return str(unpack_id(data[at : at + 16])), at + 16
@@ -110,12 +112,26 @@ def _pack_moves(
             put_ref(out, ref)
     put_int(out, len(seen))
     for node, row in seen.items():
-        put_int(out, number(node))
+        own = own_trigger(node)
+        version = row.get(own)
+        if version is not None and len(row) == 1:
+            cell = cells.get(own)
+            is_current = cell is not None and cell[0] == version
+            put_int(out, number(node) << 2 | (_OWN_CURRENT if is_current else _OWN))
+            if not is_current:
+                put_int(out, order[version])
+            continue
+        put_int(out, number(node) << 2)
         put_int(out, len(row))
         for name, version in row.items():
             put_int(out, number(name))
             put_int(out, order[version])
     return bytes(out)
+
+
+def own_trigger(node: str) -> str:
+    """The channel that a node most likely waits for: its routing cell; the input cell for the node that takes input."""
+    return START if node == START else ROUTE + node
 
 
 def _put_versions(out: bytearray, versions: set[Any]) -> dict[Any, int]:
@@ -201,114 +217,25 @@ def _unpack_moves(
     seen: dict[str, dict[str, Version]] = {}
     count, at = get_int(data, at)
     for _ in range(count):
-        node, at = get_int(data, at)
+        head, at = get_int(data, at)
+        node = names.name(head >> 2)
+        row = seen[node] = {}
+        if head & 3:
+            own = own_trigger(node)
+            if head & 3 == _OWN_CURRENT:
+                version = cells[own][0]
+                assert version is not None
+                row[own] = version
+            else:
+                place, at = get_int(data, at)
+                row[own] = versions[place]
+            continue
         size, at = get_int(data, at)
-        row = seen[names.name(node)] = {}
         for _ in range(size):
             number, at = get_int(data, at)
             place, at = get_int(data, at)
             row[names.name(number)] = versions[place]
     return cells, seen
-
-
-# ---------------------------------------------------------------------- task records
-
-_FINISHED, _ERROR, _INTERRUPTS, _ANSWERS, _PATH_TEXT = 1, 2, 4, 8, 16
-
-
-def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str], int]) -> None:
-    """Appends a record: flags, id, node, path, triggers, run, attempt, writes, then what the flags name."""
-    is_pull = task.path.endswith(task.node)
-    out.append(
-        (_FINISHED if task.finished else 0)
-        | (_ERROR if task.error is not None else 0)
-        | (_INTERRUPTS if task.interrupts is not None else 0)
-        | (_ANSWERS if task.answers is not None else 0)
-        | (0 if is_pull else _PATH_TEXT)
-    )
-    number = names.number
-    _put_id(out, task.task)
-    put_int(out, number(task.node))
-    if is_pull:  # one path a node; those of sends and calls are numbered without end
-        put_int(out, number(task.path))
-    else:
-        put_bytes(out, task.path.encode("utf-8", "surrogatepass"))
-    put_int(out, len(task.triggers))
-    for trigger in task.triggers:
-        put_int(out, number(trigger))
-    put_int(out, run(task.run))
-    put_int(out, task.attempt)
-    put_int(out, len(task.writes))
-    for name, ref in task.writes:
-        put_int(out, number(name))
-        put_ref(out, ref)
-    for data in (task.error, task.interrupts, task.answers):
-        if data is not None:
-            put_bytes(out, data)
-
-
-def get_task(
-    data: bytes, at: int, names: Names, run: Callable[[int], str], spots: Spots, missing: list[tuple[int, int]]
-) -> tuple[StoredTask, int]:
-    """(record, where it ends)."""
-    flags = data[at]
-    id, at = _get_id(data, at + 1)
-    node, at = get_int(data, at)
-    if flags & _PATH_TEXT:
-        raw, at = get_bytes(data, at)
-        path = raw.decode("utf-8", "surrogatepass")
-    else:
-        number, at = get_int(data, at)
-        path = names.name(number)
-    count, at = get_int(data, at)
-    triggers = []
-    for _ in range(count):
-        number, at = get_int(data, at)
-        triggers.append(names.name(number))
-    run_number, at = get_int(data, at)
-    attempt, at = get_int(data, at)
-    task = StoredTask(id, names.name(node), path, tuple(triggers), run(run_number), attempt)
-    task.finished = bool(flags & _FINISHED)
-    count, at = get_int(data, at)
-    writes = []
-    for _ in range(count):
-        number, at = get_int(data, at)
-        ref, at = get_ref(data, at, spots, missing)
-        writes.append((names.name(number), ref))
-    task.writes = tuple(writes)
-    if flags & _ERROR:
-        task.error, at = get_bytes(data, at)
-    if flags & _INTERRUPTS:
-        task.interrupts, at = get_bytes(data, at)
-    if flags & _ANSWERS:
-        task.answers, at = get_bytes(data, at)
-    return task, at
-
-
-def pack_tasks(tasks: Iterable[StoredTask], names: Names, run: Callable[[str], int]) -> bytes | None:
-    """The bytes of some records; None when there are none."""
-    listed = list(tasks)
-    if not listed:
-        return None
-    out = bytearray()
-    put_int(out, len(listed))
-    for task in listed:
-        put_task(out, task, names, run)
-    return bytes(out)
-
-
-def unpack_tasks(
-    data: bytes | None, names: Names, run: Callable[[int], str], spots: Spots, missing: list[tuple[int, int]]
-) -> tuple[StoredTask, ...]:
-    """Records that `pack_tasks` wrote."""
-    if data is None:
-        return ()
-    count, at = get_int(data, 0)
-    tasks = []
-    for _ in range(count):
-        task, at = get_task(data, at, names, run, spots, missing)
-        tasks.append(task)
-    return tuple(tasks)
 
 
 # ---------------------------------------------------------------------- the rest
@@ -342,7 +269,7 @@ def pack_children(children: Mapping[str, str]) -> bytes | None:
     out = bytearray()
     for ns, id in children.items():
         put_bytes(out, ns.encode("utf-8", "surrogatepass"))
-        _put_id(out, id)
+        put_id(out, id)
     return bytes(out)
 
 
@@ -352,6 +279,6 @@ def unpack_children(data: bytes | None) -> dict[str, str]:
     at = 0
     while data is not None and at < len(data):
         ns, at = get_bytes(data, at)
-        id, at = _get_id(data, at)
+        id, at = get_id(data, at)
         children[ns.decode("utf-8", "surrogatepass")] = id
     return children

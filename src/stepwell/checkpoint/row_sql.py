@@ -11,20 +11,17 @@ from stepwell.checkpoint.fetch import Fetched, Opener, fetch
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import (
     Spots,
-    get_task,
     pack_anchor,
     pack_children,
     pack_id,
     pack_next,
     pack_state,
-    pack_tasks,
-    put_task,
     unpack_children,
     unpack_id,
     unpack_next,
     unpack_state,
-    unpack_tasks,
 )
+from stepwell.checkpoint.pack_tasks import Home, get_task, pack_tasks, put_task, unpack_tasks
 from stepwell.checkpoint.refs import Part, Slices, put_parts, runs_of, slices_within
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
@@ -72,7 +69,7 @@ def columns_of(row: Row, session: Session, codec: Codec, sealer: Sealer | None) 
     _store_apart(row, session, codec)
     run = session.runs.number(row.run)
     state = pack_state(row.state, session.names, codec)
-    tasks = pack_tasks(row.tasks, session.names, session.runs.number)
+    tasks = pack_tasks(row.tasks, session.names, session.runs.number, home_of(row))
     metadata: str | bytes | None = _metadata_of(row, codec)
     if sealer is not None:
         plain = metadata if isinstance(metadata, bytes) else codec.encode(row.metadata)
@@ -87,6 +84,11 @@ def columns_of(row: Row, session: Session, codec: Codec, sealer: Sealer | None) 
         id, pack_id(row.parent), row.step, SOURCES.index(row.source), run, pack_ts(row.ts),
         pack_next(row.next, session.names), state, tasks, metadata, pack_children(row.children),
     )  # fmt: skip
+
+
+def home_of(row: Row) -> Home:
+    """What records of this checkpoint need not say themselves."""
+    return Home(row.parent, row.ns, row.step, row.run)
 
 
 def context_of(row: Row, column: bytes) -> bytes:
@@ -254,7 +256,7 @@ class Reading:
             metadata = self.sealer.unseal(metadata, context_of(row, b"metadata"))
         row.metadata = self._metadata(row, metadata, run)
         row.state = unpack_state(state, self.names, self.codec, self.spots, self.missing, self.anchors)
-        row.tasks = unpack_tasks(tasks, self.names, self.run, self.spots, self.missing)
+        row.tasks = unpack_tasks(tasks, self.names, self.run, self.spots, self.missing, home_of(row))
         return row
 
     def _metadata(self, row: Row, stored: str | bytes | None, run: int) -> dict[str, Any]:

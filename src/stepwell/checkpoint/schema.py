@@ -5,7 +5,7 @@
 | threads | a thread: its integer `key`, its text id, the lease |
 | namespaces | a checkpoint namespace of a thread, numbered; the root "" is 0 |
 | names | a channel, node, trigger or path that rows of the thread speak of by number |
-| runs | what all checkpoints of a run have in common: run id, metadata |
+| run_rows | what all checkpoints of a run have in common: run id (16 bytes if it is a UUID), metadata (a name) |
 | checkpoint_rows | a checkpoint; columns that hold bytes are described in pack.py |
 | items | stored values: key = thread << 38 | log << 16 | index, `data` one or more items from there on (pack.py) |
 | records | a task that ran from a checkpoint and is not part of one yet; is_public: filed by put_writes, and stays |
@@ -13,7 +13,7 @@
 | tags | a name for a checkpoint |
 
 `main` is without a row for as long as its head is the newest checkpoint of the namespace: most threads for ever.
-`checkpoints` is a view of checkpoint_rows in text, for people.
+The views `checkpoints` and `runs` show checkpoint_rows and run_rows in text.
 """
 
 from __future__ import annotations
@@ -59,14 +59,18 @@ _VERSION_1: Final = (
     name TEXT NOT NULL,
     PRIMARY KEY (thread_id, number)
 ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE runs (
+    """CREATE TABLE run_rows (
     thread_id INTEGER NOT NULL,
     number INTEGER NOT NULL,
-    run_id TEXT NOT NULL,
-    metadata TEXT NOT NULL,
+    run_id ANY NOT NULL,
+    metadata INTEGER NOT NULL,
     PRIMARY KEY (thread_id, number)
 ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX runs_by_id ON runs (run_id)",
+    f"""CREATE VIEW runs AS
+SELECT thread_id, number,
+    CASE typeof(run_id) WHEN 'blob' THEN {_uuid("run_id")} ELSE run_id END AS run_id,
+    (SELECT name FROM names n WHERE n.thread_id = r.thread_id AND n.number = r.metadata) AS metadata
+FROM run_rows r""",
     """CREATE TABLE checkpoint_rows (
     thread_id INTEGER NOT NULL,
     checkpoint_ns INTEGER NOT NULL,

@@ -9,6 +9,7 @@ from typing import Any, Final
 from stepwell.checkpoint.heads import Place
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS, Ledger
 from stepwell.checkpoint.names import Names
+from stepwell.checkpoint.pack import unpack_id
 from stepwell.sql.query import Many, Query
 
 _THREAD_BITS: Final = LOG_BITS + INDEX_BITS
@@ -55,6 +56,15 @@ class Runs:
                 self._new.pop(number, None)
 
 
+def pack_run(run: str) -> bytes | str:
+    """A run id as it is stored: 16 bytes when it is a UUID."""
+    try:
+        data = bytes.fromhex(run.replace("-", "")) if len(run) == 36 else b""
+    except ValueError:
+        return run
+    return data if len(data) == 16 and unpack_id(data) == run else run
+
+
 class Session:
     """One thread, for as long as a run or a public call writes to it.
 
@@ -79,14 +89,15 @@ class Session:
 
     def save_numbers(self) -> Generator[Any, Any, None]:
         """Writes what numbers mean that the next rows use."""
+        runs = self.runs.unsaved()
+        if runs:
+            sql = "INSERT OR REPLACE INTO run_rows (thread_id, number, run_id, metadata) VALUES (?, ?, ?, ?)"
+            number = self.names.number
+            yield from Many(sql, [(self.key, at, pack_run(run), number(common)) for at, run, common in runs])
         names = self.names.unsaved
         if names:
             rows = [(self.key, number, name) for number, name in list(names.items())]
             yield from Many("INSERT OR REPLACE INTO names (thread_id, number, name) VALUES (?, ?, ?)", rows)
-        runs = self.runs.unsaved()
-        if runs:
-            sql = "INSERT OR REPLACE INTO runs (thread_id, number, run_id, metadata) VALUES (?, ?, ?, ?)"
-            yield from Many(sql, [(self.key, *run) for run in runs])
 
     def settle_numbers(self, names: list[int], runs: list[tuple[int, str, str]]) -> None:
         """Notes numbers as durable."""
@@ -118,7 +129,7 @@ def read_names(key: int) -> Generator[Any, Any, Names]:
 
 def next_run(key: int) -> Generator[Any, Any, int]:
     """The first run number of a thread that is not in use."""
-    [(number,)] = yield from Query("SELECT max(number) FROM runs WHERE thread_id = ?", (key,))
+    [(number,)] = yield from Query("SELECT max(number) FROM run_rows WHERE thread_id = ?", (key,))
     return 0 if number is None else int(number) + 1
 
 

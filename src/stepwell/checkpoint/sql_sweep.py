@@ -126,13 +126,13 @@ def _forget_runs(key: int, used: set[str]) -> Op:
     known = yield from Query("SELECT number, run_id FROM runs WHERE thread_id = ?", (key,))
     gone = [(key, number) for number, run in known if run not in used]
     if gone:
-        yield from Many("DELETE FROM runs WHERE thread_id = ? AND number = ?", gone)
+        yield from Many("DELETE FROM run_rows WHERE thread_id = ? AND number = ?", gone)
 
 
 def drop_all(key: int) -> Op:
     """Every row of a thread, in every table."""
     yield from Query("DELETE FROM items WHERE key >= ? AND key < ?", (key << _THREAD_BITS, (key + 1) << _THREAD_BITS))
-    for table in ("checkpoint_rows", "records", "heads", "tags", "names", "runs", "namespaces"):
+    for table in ("checkpoint_rows", "records", "heads", "tags", "names", "run_rows", "namespaces"):
         yield from Query(f"DELETE FROM {table} WHERE thread_id = ?", (key,))
     yield from Query("DELETE FROM tickets WHERE thread = ?", (key,))
     yield from Query("DELETE FROM threads WHERE key = ?", (key,))

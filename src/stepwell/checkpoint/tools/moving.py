@@ -32,12 +32,11 @@ from stepwell.checkpoint.pack import (
     pack_children,
     pack_next,
     pack_state,
-    pack_tasks,
     unpack_children,
     unpack_next,
     unpack_state,
-    unpack_tasks,
 )
+from stepwell.checkpoint.pack_tasks import pack_tasks, unpack_tasks
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
 from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed
 from stepwell.checkpoint.tools.looking import need_thread
