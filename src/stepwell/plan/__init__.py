@@ -1,0 +1,1 @@
+"""What a user declared, checked and frozen: schemas, keys, routes, and the plan that the engine reads."""
