@@ -56,6 +56,7 @@ class LoopDriver:
         self.in_place: bool = getattr(self.chain, "in_place", False)
         if bind:
             run.clock = time.monotonic
+            run.wall = time.time
             run.spawn = self.spawn
             if run.parent is None if bind_post is None else bind_post:
                 run.post = self.post

@@ -45,6 +45,7 @@ class ThreadDriver:
         self.background: deque[Begun] = deque()
         if bind:
             run.clock = time.monotonic
+            run.wall = time.time
             run.spawn = self.spawn
             if run.parent is None if bind_post is None else bind_post:
                 run.post = self.arrived.put

@@ -61,6 +61,7 @@ class Run:
     # Hooks of the face and the driver.
     post: Callable[[Emitted], None] = staticmethod(_nobody)
     clock: Callable[[], float]
+    wall: Callable[[], float]
     spawn: Callable[..., Any]
     digest: Callable[[Any], str]
     describe: Callable[[Any], Any]

@@ -41,6 +41,7 @@ class Task:
     fault: Any = None  # NodeError for an error handler
     post: Callable[[Any], None] | None = None
     _id: str | None = None
+    _first: float | None = None
     _questions: Questions | None = None
     _slots: dict[str, Any] | None = None
 
@@ -148,8 +149,16 @@ class Task:
         finally:
             current_task.reset(token)
 
+    @property
+    def first_attempt_time(self) -> float:
+        """When its first attempt began to look at the clock, seconds since 1970."""
+        if self._first is None:
+            self._first = self.run.wall()
+        return self._first
+
     def again(self) -> None:
         """Ready for another attempt: same id, same answers, nothing written."""
+        self.first_attempt_time  # noqa: B018  # fixed before the second one
         self.attempt += 1
         self.error = None
         self.writes = ()
