@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stepwell.graph.as_runnable import GraphRunnable
+    from stepwell.pregel.as_runnable import GraphRunnable
 
 
 class Chaining:
@@ -14,7 +14,7 @@ class Chaining:
 
     def as_runnable(self) -> GraphRunnable:
         """This graph as a LangChain Runnable."""
-        from stepwell.graph.as_runnable import as_runnable  # LangChain, for those who chain
+        from stepwell.pregel.as_runnable import as_runnable  # LangChain, for those who chain
 
         return as_runnable(self)
 

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from stepwell.graph import START, StateGraph
-from stepwell.graph.as_runnable import as_runnable
+from stepwell.pregel.as_runnable import as_runnable
 from tests.drive import Drive
 
 
