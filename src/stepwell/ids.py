@@ -39,22 +39,22 @@ class IdClock:
     Version 7 for threads of our own; version 6 where the thread's last id is of version 6 (threads begun elsewhere).
     """
 
-    __slots__ = ("_last", "_tail", "_v6")
+    __slots__ = ("_last", "_rest", "_v6", "_version")
 
     def __init__(self, last_id: str | None, tail: int) -> None:
         """`last_id`: greatest id of the thread, or None; `tail`: 62 random bits, the same for the whole run."""
         self._v6 = bool(last_id) and version_of(str(last_id)) == 6
         self._last = _ticks(str(last_id)) if last_id else 0
-        self._tail = tail & 0x3FFFFFFFFFFFFFFF
+        rest = f"{0x8000000000000000 | tail & 0x3FFFFFFFFFFFFFFF:016x}"
+        self._rest = f"-{rest[:4]}-{rest[4:]}"
+        self._version = 6 if self._v6 else 7
 
     def next(self, now_ns: int) -> str:
         """The next id at clock value `now_ns` (nanoseconds since 1970); moves on by one tick when the clock did not."""
         ticks = now_ns // 100 + GREGORIAN_100NS if self._v6 else (now_ns // 1_000_000 << 12) | _submilli(now_ns)
         self._last = ticks if ticks > self._last else self._last + 1
-        version = 6 if self._v6 else 7
-        head = f"{(self._last >> 12) & 0xFFFFFFFFFFFF:012x}{version:x}{self._last & 0xFFF:03x}"
-        tail = f"{0x8000000000000000 | self._tail:016x}"
-        return f"{head[:8]}-{head[8:12]}-{head[12:]}-{tail[:4]}-{tail[4:]}"
+        ticks_text = f"{self._last:015x}"
+        return f"{ticks_text[:8]}-{ticks_text[8:12]}-{self._version}{ticks_text[12:]}{self._rest}"
 
 
 def _submilli(now_ns: int) -> int:

@@ -40,16 +40,17 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
     answers: tuple[Any, ...] = ()
     if task._questions is not None or task.record is not None:
         interrupts, answers = task.questions.stored()
+    path = task.path
     return TaskRecord(
         task.id,
         task.name,
-        path_text(task.path),
+        f"~{PULL}, {path[1]}" if path[0] == PULL else path_text(path),
         task.triggers,
         task.run.run_id,
         task.attempt,
         tuple(task.writes) if finished else (),
         finished,
-        error or _earlier_error(task),
+        error or (_earlier_error(task) if task.error is not None or task.record is not None else None),
         interrupts,
         answers,
     )
