@@ -29,7 +29,7 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
 
     A thread that --thread names must exist; --new begins it. Ctrl-C stops an answer, Ctrl-D leaves, /help tells more.
     """
-    with opened(asked.path, create=True) as saver:
+    with opened(asked.path, runs=True) as saver:
         at = find_place(saver, Wish(**place))
         talk = Conversation(saver, load_graph(spec, saver), at, asked)
         click.echo(f"thread {printable(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)

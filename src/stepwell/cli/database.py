@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from stepwell.checkpoint.serde.jsonplus import JsonPlusSerializer
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli.asked import VARIABLE
 from stepwell.cli.exits import NOT_FOUND
@@ -28,11 +29,15 @@ class NoDatabase(click.ClickException):
 
 
 @contextmanager
-def opened(path: Path, *, create: bool = False) -> Iterator[SqliteSaver]:
-    """A saver on the database at `path`; where there is none, create makes it, for the owner alone, else NoDatabase."""
+def opened(path: Path, *, runs: bool = False) -> Iterator[SqliteSaver]:
+    """A saver on the database at `path`.
+
+    runs: a graph will run on it, so the database is made, for its owner alone, where there is none. Otherwise that is
+    NoDatabase, and messages come as their fields, so that no library of a graph is loaded to show them.
+    """
     if not path.exists():
-        if not create:
+        if not runs:
             raise NoDatabase(path)
         path.parent.mkdir(mode=ONLY_OWNER, parents=True, exist_ok=True)
-    with SqliteSaver.from_conn_string(str(path)) as saver:
+    with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs)) as saver:
         yield saver

@@ -42,7 +42,7 @@ def command(
     Without --thread it begins a new thread and names it on stderr. With --json the answer is one object.
     """
     given = _given(message, input_json, answer, resume)
-    with opened(asked.path, create=True) as saver:
+    with opened(asked.path, runs=True) as saver:
         at = find_place(saver, Wish(**place))
         graph = load_graph(spec, saver)
         if isinstance(given, str):
