@@ -107,7 +107,13 @@ class DescribeThePlan:
 
     def test_is_not_changed_by_what_is_added_later(self, graph):
         plan = plan_of(graph)
-        graph.add_node("late", node)
+
+        with pytest.warns(StepwellWarning, match=r"node 'late' was added after compile\(\).*Compile again"):
+            graph.add_node("late", node)
+        with pytest.warns(StepwellWarning, match="an edge to 'late' was added"):
+            graph.add_edge("a", "late")
+        with pytest.warns(StepwellWarning, match="a conditional edge of 'late' was added"):
+            graph.add_conditional_edges("late", node)
 
         assert "late" not in plan.nodes
 

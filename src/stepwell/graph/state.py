@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ from stepwell.types import (
     TracePolicy,
     ensure_valid_checkpointer,
 )
+from stepwell.warnings import StepwellWarning
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
 
@@ -93,6 +95,7 @@ class StateGraph:
         """
         name, action = self._named(node, action)
         checks.node_name(name, self.nodes)
+        self._warn_if_compiled(f"node {name!r}")
         callee = callee_of(action, name)
         handler = None if error_handler is None else callee_of(error_handler, name, handler=True)
         self.nodes[name] = NodeSpec(
@@ -145,6 +148,7 @@ class StateGraph:
 
     def add_edge(self, start_key: str | Sequence[str], end_key: str) -> Self:
         """After `start_key`, run `end_key`. A list of starts waits for all of them, single edges for any."""
+        self._warn_if_compiled(f"an edge to {end_key!r}")
         if isinstance(start_key, str):
             checks.edge(start_key, end_key)
             self.edges[start_key, end_key] = None
@@ -168,6 +172,7 @@ class StateGraph:
         path_map: answer → node, or the nodes it may name; without it, a `-> Literal[...]` annotation is one.
         """
         checks.edge(source, "")
+        self._warn_if_compiled(f"a conditional edge of {source!r}")
         routes = self.branches.setdefault(source, {})
         name = _route_name(path, routes)
         if name in routes:
@@ -247,6 +252,14 @@ class StateGraph:
         )
         graph.transformers = tuple(transformers or ())
         return graph
+
+    def _warn_if_compiled(self, what: str) -> None:
+        if self.compiled:
+            warnings.warn(
+                f"{what} was added after compile(), and the compiled graph does not have it. Compile again to use it.",
+                StepwellWarning,
+                stacklevel=3,
+            )
 
     # Schemas.
 
