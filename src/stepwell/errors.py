@@ -3,6 +3,7 @@
 StepwellError                       base of all that are ordinary exceptions
 ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
 │   └── UnsupportedError, RootMemoryError
+├── DrawingError                    a picture of a graph that cannot be drawn here
 ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
 ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
 ├── ConfigError                     an entry of a config that cannot be (a ValueError)
@@ -23,6 +24,8 @@ StepwellError                       base of all that are ordinary exceptions
 ├── InvalidResumeError              an answer that does not fit the schema of its question (a ValueError)
 ├── PlanChangedError                the thread waits for a node or key the graph no longer has
 ├── TaskNotFound                    a task id that no task of the step has
+├── StoredTaskError                 an error that a task raised before a restart, told again
+├── InvalidNamespaceError           a namespace that a store cannot keep items under (a ValueError)
 └── SaverError                      what a saver or its database reports
     ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
     ├── AmbiguousIdError            a beginning of an id that fits several (a LookupError)
@@ -35,13 +38,18 @@ StepwellError                       base of all that are ordinary exceptions
     │   └── MixedSqliteError        two SQLite libraries on one file in one process
     └── SerializationError          (TypeError)
         ├── UnstorableTypeError     a value that cannot be stored
-        └── UnknownTypeError        a stored type this process does not know
+        ├── UnknownTypeError        a stored type this process does not know
+        ├── InvalidModuleError      a type outside the allowlist of the serializer
+        └── SealError               bytes that none of our keys sealed, or that were changed
 
 GraphBubbleUp                       base of control flow (a BaseException: `except Exception` does not swallow it)
 ├── GraphInterrupt                  a node asked a question
 └── ParentCommand                   a command for the parent graph
 
+StoredTypeWarning                   a class that another process will not know (a UserWarning)
+
 NodeError                           not an exception: what an error handler is given
+ErrorCode                           not an exception: stable names of faults people look up
 """
 
 from __future__ import annotations
@@ -191,6 +199,10 @@ class PlanChangedError(StepwellError):
 
 class TaskNotFound(StepwellError):
     """A task id that no task of the step has."""
+
+
+class StoredTaskError(StepwellError):
+    """An error that a task raised before a restart, told again: the original object is gone."""
 
 
 class SaverError(StepwellError):

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from hashlib import blake2b
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
 from stepwell.errors import StepwellError
@@ -79,8 +80,6 @@ class Interrupt:
     @classmethod
     def from_ns(cls, value: Any, ns: str, *, response_schema: Any = None) -> Interrupt:
         """An Interrupt whose id follows from the namespace that asked."""
-        from hashlib import blake2b
-
         return cls(value, blake2b(ns.encode(), digest_size=16).hexdigest(), response_schema=response_schema)
 
 

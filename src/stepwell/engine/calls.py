@@ -15,7 +15,7 @@ from stepwell.errors import GraphInterrupt
 from stepwell.ids import task_id
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
-from stepwell.types import RETURN, CachePolicy, RetryPolicy, TimeoutPolicy
+from stepwell.types import RETURN
 
 
 class Call(Crowd):
@@ -32,12 +32,12 @@ def call_task(
     kwargs: dict[str, Any],
     *,
     name: str | None = None,
-    retry: tuple[RetryPolicy, ...] = (),
-    cache: CachePolicy | None = None,
-    cache_ns: tuple[str, ...] = (),
-    timeout: TimeoutPolicy | None = None,
+    **policies: Any,
 ) -> Task:
-    """The task of the `index`-th call that `parent` makes. Its id follows from the place, not from what is called."""
+    """The task of the `index`-th call that `parent` makes. Its id follows from the place, not from what is called.
+
+    policies: retry, cache, cache_ns, timeout, as fields of Node.
+    """
     is_async = iscoroutinefunction(func)
 
     def run(given: tuple[tuple[Any, ...], dict[str, Any]], _task: Task) -> Writes:
@@ -47,10 +47,7 @@ def call_task(
         return [(RETURN, await func(*given[0], **given[1]))]
 
     called = name or str(getattr(func, "__name__", "task"))
-    node = Node(
-        called, (), None, None, None if is_async else run, arun if is_async else None,
-        retry=retry, cache=cache, cache_ns=cache_ns, timeout=timeout,
-    )  # fmt: skip
+    node = Node(called, (), None, None, None if is_async else run, arun if is_async else None, **policies)
     path = (PUSH, path_text(parent.path), index, True)
     task = Task(parent.run, node, path, (), (args, kwargs))
     task.origin = parent

@@ -12,7 +12,7 @@ from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_values
-from stepwell.engine.interrupts import FROM_BELOW, fits, match_answers, open_questions
+from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, path_text, revised, save_records, step_records
@@ -20,7 +20,7 @@ from stepwell.engine.task import PULL, Task, by_path
 from stepwell.errors import EmptyInputError, InvalidUpdateError, ThreadNotFoundError, UnfinishedQuestionError
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
-from stepwell.types import Command, Interrupt
+from stepwell.types import Command
 
 LOOK_BACK = 100
 """How many checkpoints back an answer is looked for that fits no open question, to say what became of it."""
@@ -288,14 +288,3 @@ def carried(
                 run.answered.add(task.id)
     run.partial = run.partial or bool(answers)
     return new
-
-
-def questions_of(records: Sequence[TaskRecord]) -> tuple[Interrupt, ...]:
-    """The open questions of stored records, each once."""
-    found = {question.id: question for record in records for question, _ in open_questions(record)}
-    return tuple(found.values())
-
-
-def is_from_below(identity: str) -> bool:
-    """Whether a graph inside the task asked, not the task itself."""
-    return identity.startswith(FROM_BELOW)

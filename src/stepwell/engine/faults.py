@@ -6,14 +6,10 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepwell.errors import StepwellError
+from stepwell.errors import StoredTaskError
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Task
-
-
-class StoredTaskError(StepwellError):
-    """An error that a task raised before a restart, told again: the original object is gone."""
 
 
 class CancelledError(BaseException):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from stepwell.engine.apply import Moves
 from stepwell.engine.effects import Commit as CommitEffect
@@ -19,6 +19,16 @@ Steps: TypeAlias = Generator[Effect[Any], Any, T]
 Source: TypeAlias = Literal["input", "loop", "update", "fork"]
 
 _seconds = [0, ""]  # the last whole second that was written as text: formatting one costs a microsecond
+
+
+class Stamp(NamedTuple):
+    """What a checkpoint carries beside the state: id, clock value, parent, names due from it, more metadata."""
+
+    id: str
+    now: int
+    parent: str | None
+    names: tuple[str, ...]
+    extra: Mapping[str, Any] | None
 
 
 def ts_text(now_ns: int) -> str:
@@ -90,15 +100,12 @@ def commit_step(
         return
     now = yield Now()
     id = run.ids.next(now)
+    stamp = Stamp(id, now, parent, names, extra)
     if run.durability == "exit":
-        _owe(run, source, moves, records, parent)
+        _owe(run, source, moves, records, stamp)
         _stand_on(run, id)
-        run.unsaved.last = (id, names, now, extra)
         return
-    commit = _commit(
-        run, source, moves, records, id=id, step=run.step, now=now, names=names, parent=parent, extra=extra
-    )
-    staged = run.chain.stage(commit)
+    staged = run.chain.stage(_commit(run, source, moves, records, run.step, stamp))
     run.base = staged.base
     run.moved.append(staged)
     _stand_on(run, id)
@@ -136,14 +143,9 @@ def save_exit(run: Run) -> Steps[None]:
     records, run.open_records = run.open_records, []
     run.closing = True
     if run.chain is not None and owed is not None:
-        id, names, now, extra = owed.last
-        commit = _commit(
-            run, owed.source, owed.moves, tuple(owed.records), id=id, step=run.step - 1, now=now, names=names,
-            parent=owed.parent, extra=extra,
-        )  # fmt: skip
-        staged = run.chain.stage(commit)
+        staged = run.chain.stage(_commit(run, owed.source, owed.moves, tuple(owed.records), run.step - 1, owed.stamp))
         run.base = staged.base
-        run.head = id
+        run.head = owed.stamp.id
         yield CommitEffect((staged,), run.fence)
     latest = {record.task: record for record in records}
     yield from save_records(run, latest.values())
@@ -159,21 +161,22 @@ def settle(run: Run) -> Steps[None]:
 class Owed:
     """What a run with durability="exit" has not written yet."""
 
-    __slots__ = ("last", "moves", "parent", "records", "source")
+    __slots__ = ("moves", "records", "source", "stamp")
 
-    def __init__(self, source: Source, parent: str | None) -> None:
+    def __init__(self, source: Source, stamp: Stamp) -> None:
         self.source: Source = source
-        self.parent = parent
+        self.stamp = stamp
         self.moves = Moves()
         self.records: list[TaskRecord] = []
-        self.last: Any = None
 
 
-def _owe(run: Run, source: Source, moves: Moves, records: tuple[TaskRecord, ...], parent: str | None) -> None:
-    if run.unsaved is None:
-        run.unsaved = Owed(source, parent)
+def _owe(run: Run, source: Source, moves: Moves, records: tuple[TaskRecord, ...], stamp: Stamp) -> None:
+    """Adds a step to what is owed: the last one's id and name, the first one's parent."""
     owed = run.unsaved
-    owed.source = source
+    if owed is None:
+        owed = run.unsaved = Owed(source, stamp)
+    else:
+        owed.source, owed.stamp = source, stamp._replace(parent=owed.stamp.parent)
     owed.moves.then(moves)
     owed.records += records
 
@@ -190,24 +193,19 @@ def _commit(
     source: Source,
     moves: Moves,
     records: tuple[TaskRecord, ...],
-    *,
-    id: str,
     step: int,
-    now: int,
-    names: tuple[str, ...],
-    parent: str | None,
-    extra: Mapping[str, Any] | None,
+    stamp: Stamp,
 ) -> Commit:
     metadata = {**run.metadata, "source": source, "step": step, "parents": _parents(run)}
-    if extra:
-        metadata.update(extra)
+    if stamp.extra:
+        metadata.update(stamp.extra)
     lender = run.parent
     return Commit(
-        run.place(parent),
-        id,
+        run.place(stamp.parent),
+        stamp.id,
         step,
         source,
-        ts_text(now),
+        ts_text(stamp.now),
         run.run_id,
         run.base,
         lender.run.base if lender is not None and source == "input" else None,
@@ -217,7 +215,7 @@ def _commit(
         moves.seen,
         run.layout.pure,
         records,
-        names,
+        stamp.names,
         metadata,
         run.children,
         run.head,
@@ -234,8 +232,3 @@ def _parents(run: Run) -> dict[str, str]:
 def step_records(tasks: Sequence[Task]) -> tuple[TaskRecord, ...]:
     """The records of the tasks whose writes make a checkpoint. The input itself is no task."""
     return tuple(record_of(task) for task in tasks if task.path[0] != "")
-
-
-def is_pull(task: Task) -> bool:
-    """Whether a task was triggered by channels."""
-    return bool(task.path[0] == PULL)

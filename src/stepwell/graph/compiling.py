@@ -233,7 +233,7 @@ def _outlet(builder: StateGraph, name: str, keys: StateKeys) -> tuple[Outlet, tu
     ends = [end for start, end in builder.edges if start == name]
     joins = [(starts, end) for starts, end in builder.waiting_edges if name in starts]
     fixed = [(ROUTE + end, None) for end in ends if end != END]
-    fixed += [(join_name(starts, end), name) for starts, end in joins if end != END]  # type: ignore[misc]
+    fixed += [(join_name(starts, end), name) for starts, end in joins if end != END]  # type: ignore[misc]  # of either kind
     routes: tuple[Branch, ...] = tuple(builder.branches.get(name, {}).values())
     edges = [Edge(end) for end in dict.fromkeys((*ends, *(end for _, end in joins)))]
     for route in routes:

@@ -88,7 +88,7 @@ class Drawing:
 
     def draw_ascii(self) -> str:
         """The graph as text, from top to bottom. Needs grandalf."""
-        from stepwell.plan.ascii import drawn
+        from stepwell.plan.ascii import drawn  # brings in grandalf, which only this needs
 
         return drawn({key: node.name for key, node in self.nodes.items()}, self.edges)
 

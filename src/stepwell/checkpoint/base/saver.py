@@ -12,9 +12,6 @@ import secrets
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from stepwell.serde.jsonplus import JsonPlusSerializer
-from stepwell.serde.protocol import SerializerProtocol, maybe_add_typed_methods
-
 from stepwell.checkpoint.base.hop import in_thread, iterate_in_thread
 from stepwell.checkpoint.base.types import (
     ChannelVersions,
@@ -23,6 +20,8 @@ from stepwell.checkpoint.base.types import (
     CheckpointTuple,
     DeltaChannelHistory,
 )
+from stepwell.serde.jsonplus import JsonPlusSerializer
+from stepwell.serde.protocol import SerializerProtocol, maybe_add_typed_methods
 
 S = TypeVar("S", bound="BaseCheckpointSaver")
 Config = Mapping[str, Any]
@@ -81,7 +80,7 @@ class BaseCheckpointSaver:
             at = found.parent_config
             above = self.get_tuple(at) if at is not None else None
             for name in wanted if above else ():
-                made = [write for write in above.pending_writes or () if write[1] == name]  # type: ignore[union-attr]
+                made = [write for write in above.pending_writes or () if write[1] == name]  # type: ignore[union-attr]  # no name is left without it
                 history[name]["writes"] = made + history[name]["writes"]
         return history
 

@@ -58,7 +58,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Named here for those who import it from here; loaded then, because it needs asyncio (28 ms).
     if name == "AsyncBatchedBaseStore":
-        from stepwell.store.base import batch
+        from stepwell.store.base import batch  # as said above
 
         return batch.AsyncBatchedBaseStore
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
