@@ -99,18 +99,16 @@ def _merged(left: list[Any], right: list[Any]) -> list[Any]:
             left, right = [], right[position + 1 :]
             removes = [at - position - 1 for at in removes if at > position]
             break
-    known, new = set(map(_id_of, left)), set(map(_id_of, right))
-    if None in known:
-        left = with_ids(left)
-    if not removes and len(new) == len(right) and new.isdisjoint(known):
+    new = {None, *map(_id_of, right)}  # None: a message on the left that has no id yet
+    if not removes and len(new) > len(right) and new.isdisjoint(map(_id_of, left)):
         return [*left, *right]
-    return _placed(left, right)
+    return _placed(with_ids(left) if None in map(_id_of, left) else left, right)
 
 
 def _placed(left: list[Any], right: list[Any]) -> list[Any]:
     """Every message of `right` at its place: an index is only built when one of them is not simply new."""
     merged: list[Any] = list(left)
-    index = {message.id: position for position, message in enumerate(merged)}
+    index = dict(zip(map(_id_of, merged), range(len(merged)), strict=True))
     gone: set[str] = set()
     for message in right:
         at = index.get(message.id)
