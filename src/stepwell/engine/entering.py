@@ -44,7 +44,7 @@ def enter(run: Run, given: Any) -> Steps[None]:
 
 def _input(run: Run, given: Any) -> Steps[None]:
     writes = [(name, copied(value)) for name, value in run.plan.enter(given)]
-    pending = run.loaded.pending if run.loaded is not None else ()
+    pending = run.loaded.pending if run.loaded is not None and run.loaded.leaf else ()
     due = _due_before_input(run)
     if pending and due:
         yield from _keep_or_refuse(run, due, pending)
@@ -58,7 +58,7 @@ def _input(run: Run, given: Any) -> Steps[None]:
 
 
 def _due_before_input(run: Run) -> list[Task]:
-    if run.loaded is None or run.loaded.step == EMPTY_STEP or not run.loaded.leaf:
+    if run.loaded is None or run.loaded.step == EMPTY_STEP:
         return []
     from_plan = [name for name in run.loaded.next or () if name in run.plan.nodes]
     return waiting_tasks(run) if from_plan or run.loaded.next is None else []

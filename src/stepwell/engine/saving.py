@@ -13,6 +13,7 @@ from stepwell.engine.faults import error_record
 from stepwell.engine.run import Run
 from stepwell.engine.task import PULL, Task
 from stepwell.saves import Commit, Pending, TaskRecord
+from stepwell.types import TASKS, Send
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Effect[Any], Any, T]
@@ -58,12 +59,29 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
         task.triggers,
         task.run.run_id,
         task.attempt,
-        tuple(task.writes) if finished else (),
+        _stored_writes(task) if finished else (),
         finished,
         error or (_earlier_error(task) if task.error is not None or task.record is not None else None),
         interrupts,
         answers,
     )
+
+
+def _stored_writes(task: Task) -> tuple[tuple[str, Any], ...]:
+    """A task's writes without what is never stored."""
+    unstored = task.run.layout.unstored
+    if not unstored:
+        return tuple(task.writes)
+    kept = [(name, value) for name, value in task.writes if name not in unstored]
+    return tuple([(name, _stored_send(value, unstored)) if name == TASKS else (name, value) for name, value in kept])
+
+
+def _stored_send(send: Send, unstored: frozenset[str]) -> Send:
+    """A Send whose argument, where it is a dict, lacks the keys that are never stored."""
+    if not isinstance(send.arg, dict) or unstored.isdisjoint(send.arg):
+        return send
+    kept = {key: value for key, value in send.arg.items() if key not in unstored}
+    return Send(send.node, kept, timeout=send.timeout)
 
 
 def _earlier_error(task: Task) -> Mapping[str, Any] | None:
@@ -200,6 +218,9 @@ def _commit(
     if stamp.extra:
         metadata.update(stamp.extra)
     lender = run.parent
+    changed: Mapping[str, Any] = moves.changed
+    if run.layout.unstored and TASKS in changed:
+        changed = {**changed, TASKS: [_stored_send(send, run.layout.unstored) for send in changed[TASKS]]}
     return Commit(
         run.place(stamp.parent),
         stamp.id,
@@ -209,7 +230,7 @@ def _commit(
         run.run_id,
         run.base,
         lender.run.base if lender is not None and source == "input" else None,
-        moves.changed,
+        changed,
         frozenset(moves.dropped),
         moves.versions,
         moves.seen,
