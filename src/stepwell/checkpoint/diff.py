@@ -68,7 +68,7 @@ def diff(work: Work, old: Kept | None, value: Any, touch: Touch, home: Kept | No
     """
     kind = KIND_OF.get(type(value))
     if kind is None or _is_small(value):
-        return _diff_whole(work, old, value)
+        return diff_whole(work, old, value)
     if kind in SEQUENCES:
         return diff_sequence(work, old, value, kind, touch, home)
     if kind in MAPPINGS:
@@ -110,7 +110,8 @@ def _shell_of(work: Work, value: Any) -> bytes:
     return b""
 
 
-def _diff_whole(work: Work, old: Kept | None, value: Any) -> Kept:
+def diff_whole(work: Work, old: Kept | None, value: Any) -> Kept:
+    """As `diff`, of a value that is stored whole."""
     data = work.encode(value)
     if type(old) is KeptWhole and old.data == data:
         return old
@@ -170,7 +171,7 @@ def diff_sequence(work: Work, old: Kept | None, value: Any, kind: int, touch: To
     if type(old) is not KeptSequence:
         home = home or old
         old = _NOTHING
-        borrowed = work.borrowed_sequence(new) if new else None
+        borrowed = work.borrowed_sequence(new) if new and not work.has_met(new[0]) else None
         if borrowed is not None:
             old, touch = borrowed, UNTOUCHED
     before: KeptSequence = old

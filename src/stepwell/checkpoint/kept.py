@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from stepwell.checkpoint.refs import Inline, Part, Ref, Slices, Spot
 
-SCALARS: Final = frozenset({str, int, float, bool, type(None), bytes, complex})
+NUMBERS: Final = frozenset({int, float, bool, complex})
+SCALARS: Final = frozenset({str, bytes, type(None)}) | NUMBERS
 """Types whose values cannot change, so that identity proves them unchanged."""
 
 

@@ -48,7 +48,7 @@ class Ledger:
         self._common = -1
         self._recent: dict[bytes, tuple[int, int]] = {}
         self._older: dict[bytes, tuple[int, int]] = {}
-        self._unsaved: dict[int, list[Item]] = {}
+        self._unsaved: dict[int, Batch] = {}
         self._sequence = 0
         self._lock = Lock()
 
@@ -117,29 +117,42 @@ class Ledger:
 
     # What must be written.
 
-    def owe(self, items: list[Item]) -> int:
-        """Notes items as placed but not written; answers the number of this staging."""
-        with self._lock:
-            self._sequence += 1
-            if items:
-                self._unsaved[self._sequence] = items
-            return self._sequence
-
     @property
     def sequence(self) -> int:
         """The number of the latest staging."""
         return self._sequence
 
-    def due(self, sequence: int) -> list[list[Item]]:
-        """Items of every staging up to this one that are not written yet, whether or not its own rows ever are."""
-        if not self._unsaved:
-            return []
+    def owe(self, items: list[Item]) -> int:
+        """Notes items as placed but not written; answers the number of this staging."""
         with self._lock:
-            return [items for number, items in self._unsaved.items() if number <= sequence]
+            self._sequence = number = self._sequence + 1
+            if items:
+                self._unsaved[number] = Batch(number, items)
+            return number
 
-    def settle(self, written: Iterable[list[Item]]) -> None:
+    def due(self, sequence: int) -> list[Batch]:
+        """Items of every staging up to this one that are not written yet, whether or not its own rows ever are."""
+        found: list[Batch] = []
+        if self._unsaved:
+            with self._lock:
+                for number, batch in self._unsaved.items():  # in order of number
+                    if number > sequence:
+                        break
+                    found.append(batch)
+        return found
+
+    def settle(self, written: Iterable[Batch]) -> None:
         """Notes what `due` answered as written."""
         with self._lock:
-            done = {id(items) for items in written}
-            for number in [number for number, items in self._unsaved.items() if id(items) in done]:
-                del self._unsaved[number]
+            for batch in written:
+                self._unsaved.pop(batch.number, None)
+
+
+class Batch(list[Item]):
+    """The items of one staging."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int, items: Iterable[Item]) -> None:
+        super().__init__(items)
+        self.number = number

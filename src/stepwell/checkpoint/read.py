@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from stepwell.checkpoint.diff_mapping import read_entry
+from stepwell.checkpoint.garbage import undisturbed
 from stepwell.checkpoint.kept import Kept, KeptFields, KeptMapping, KeptSequence, KeptText, KeptWhole
 from stepwell.checkpoint.refs import (
     COUNTER,
@@ -262,7 +263,8 @@ def _decode(codec: Codec, ref: Slices, kept: Kept, shared: Shared | None) -> tup
 def _elements(codec: Codec, kept: KeptSequence, shared: Shared | None) -> list[Any]:
     decode = codec.decode
     if shared is None:
-        return [decode(data) for data in kept.encoded()]
+        with undisturbed(kept.count):
+            return list(map(decode, kept.encoded()))
     elements = []
     spots = ((log, index) for log, start, stop in kept.ref.parts for index in range(start, stop))
     for spot, data in zip(spots, kept.encoded(), strict=True):

@@ -22,7 +22,7 @@ from stepwell.checkpoint.pack import (
     unpack_state,
 )
 from stepwell.checkpoint.pack_tasks import Home, get_task, pack_tasks, put_task, unpack_tasks
-from stepwell.checkpoint.refs import Part, Slices, put_parts, runs_of, slices_within
+from stepwell.checkpoint.refs import Fields, Part, Slices, put_parts, runs_of, slices_within
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import Session
@@ -36,6 +36,7 @@ _MANY_PARTS: Final = 4
 """References with more runs than this are stored as an item of their own, and pointed at."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_SECOND: Final = timedelta(seconds=1)
 
 
 class Columns(NamedTuple):
@@ -70,7 +71,10 @@ def columns_of(row: Row, session: Session, codec: Codec, sealer: Sealer | None) 
     run = session.runs.number(row.run)
     state = pack_state(row.state, session.names, codec)
     tasks = pack_tasks(row.tasks, session.names, session.runs.number, home_of(row))
-    metadata: str | bytes | None = _metadata_of(row, codec)
+    metadata: str | bytes | None = session.last_metadata(row.metadata) if _names_itself(row) else None
+    if metadata is None:
+        metadata = _metadata_of(row, codec)
+        session.note_metadata(row.metadata, metadata)
     if sealer is not None:
         plain = metadata if isinstance(metadata, bytes) else codec.encode(row.metadata)
         metadata = sealer.seal(plain, context_of(row, b"metadata"))
@@ -104,8 +108,12 @@ def _store_apart(row: Row, session: Session, codec: Codec) -> None:
                 store_parts(slices, session)
         anchor.spot = session.place(pack_anchor(anchor, session.names, codec))
     for _, ref in row.state.cells.values():
-        for slices in slices_within(ref) if ref is not None else ():
-            store_parts(slices, session)
+        if type(ref) is Slices:
+            if len(ref.parts) > _MANY_PARTS:
+                store_parts(ref, session)
+        elif type(ref) is Fields:
+            for slices in slices_within(ref):
+                store_parts(slices, session)
     for task in row.tasks:
         store_parts_of_task(task, session)
 
@@ -113,8 +121,9 @@ def _store_apart(row: Row, session: Session, codec: Codec) -> None:
 def store_parts_of_task(task: StoredTask, session: Session) -> None:
     """Gives the many-run references of a record items of their own."""
     for _, ref in task.writes:
-        for slices in slices_within(ref):
-            store_parts(slices, session)
+        if type(ref) is Slices or type(ref) is Fields:
+            for slices in slices_within(ref):
+                store_parts(slices, session)
 
 
 def store_parts(slices: Slices, session: Session) -> None:
@@ -128,11 +137,17 @@ def store_parts(slices: Slices, session: Session) -> None:
 def _metadata_of(row: Row, codec: Codec) -> str | bytes:
     """As JSON without source and step, which have columns; encoded whole when that would lose something."""
     metadata = row.metadata
-    if metadata.get("source") == row.source and type(metadata.get("step")) is int and metadata["step"] == row.step:
+    if _names_itself(row):
         rest = {key: value for key, value in metadata.items() if key not in ("source", "step")}
         if _is_json(rest):
             return json.dumps(rest, separators=(",", ":"), ensure_ascii=False)
     return codec.encode(metadata)
+
+
+def _names_itself(row: Row) -> bool:
+    """Whether source and step in the metadata are those of the checkpoint."""
+    step = row.metadata.get("step")
+    return type(step) is int and step == row.step and row.metadata.get("source") == row.source
 
 
 def _is_json(value: Any) -> bool:
@@ -150,15 +165,23 @@ def _is_json(value: Any) -> bool:
 
 
 def pack_ts(ts: str) -> int | str:
-    """Microseconds since 1970, when that says all of the text."""
-    if len(ts) == 32 and ts.endswith("+00:00"):
+    """Microseconds since 1970, when that says all of the text (which is then 2026-11-30T19:00:00.000000+00:00)."""
+    if len(ts) != 32 or ts[19] != "." or ts[26:] != "+00:00":
+        return ts
+    second, micros = ts[:19], ts[20:26]
+    whole = _seconds.get(second)
+    if whole is None:
         try:
-            packed = (datetime.fromisoformat(ts) - _EPOCH) // _MICROSECOND
+            whole = (datetime.fromisoformat(second + "+00:00") - _EPOCH) // _SECOND
         except ValueError:
             return ts
-        if unpack_ts(packed) == ts:
-            return packed
-    return ts
+        _seconds.clear()  # the clock goes on, so only the last one is worth keeping
+        _seconds[second] = whole
+    packed = whole * 1_000_000 + int(micros) if micros.isdecimal() and micros.isascii() else None
+    return ts if packed is None or second[10] != "T" else packed
+
+
+_seconds: dict[str, int] = {}
 
 
 def unpack_ts(ts: int | str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from threading import Lock
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from stepwell.checkpoint.pack import unpack_id
 from stepwell.sql.query import Many, Query
 
 _THREAD_BITS: Final = LOG_BITS + INDEX_BITS
+_OWN_COLUMNS: Final = ("source", "step")
 _NEW_NAMESPACE: Final = """INSERT INTO namespaces (thread_id, ns, number)
 SELECT ?1, ?2, (SELECT ifnull(max(number), -1) + 1 FROM namespaces WHERE thread_id = ?1) RETURNING number"""
 
@@ -72,14 +73,30 @@ class Session:
     have records in the table.
     """
 
-    __slots__ = ("epoch", "filed", "key", "ledger", "names", "namespaces", "places", "runs", "thread")
+    __slots__ = ("_metadata", "epoch", "filed", "key", "ledger", "names", "namespaces", "places", "runs", "thread")
 
     def __init__(self, thread: str, key: int, ledger: Ledger, names: Names, runs: Runs) -> None:
         self.thread, self.key, self.ledger, self.names, self.runs = thread, key, ledger, names, runs
         self.epoch = 0
+        self._metadata: tuple[Mapping[str, Any], str | bytes] = ({}, b"")
         self.namespaces: dict[str, int] = {}
         self.places: dict[str, Place] = {}
         self.filed: set[tuple[str, str]] = set()
+
+    def last_metadata(self, metadata: Mapping[str, Any]) -> str | None:
+        """The text of these metadata, when they are those of the last checkpoint but for source and step."""
+        last, text = self._metadata
+        if not isinstance(text, str) or last.keys() != metadata.keys():
+            return None
+        for key, value in metadata.items():
+            before = last[key]
+            if value is not before and key not in _OWN_COLUMNS and not (value == before == {}):
+                return None
+        return text
+
+    def note_metadata(self, metadata: Mapping[str, Any], packed: str | bytes) -> None:
+        """Keeps the metadata of a checkpoint for `last_metadata`."""
+        self._metadata = (metadata, packed)
 
     def place(self, data: bytes) -> tuple[int, int]:
         """Places bytes that a row points at; they are written with the next commit."""

@@ -14,12 +14,13 @@ How a storage uses it:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff, fields_of
-from stepwell.checkpoint.kept import SCALARS, Kept, KeptMapping, KeptSequence, KeptText
-from stepwell.checkpoint.ledger import Item, Ledger
+from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff, diff_whole, fields_of
+from stepwell.checkpoint.kept import NUMBERS, SCALARS, Kept, KeptMapping, KeptSequence, KeptText, KeptWhole
+from stepwell.checkpoint.ledger import Batch, Ledger
 from stepwell.checkpoint.refs import OVERWRITE, Fields, Inline, Ref
 from stepwell.checkpoint.rows import EMPTY_STATE, Cell, Row, State, StoredTask
 from stepwell.checkpoint.sends import send_refs
@@ -27,7 +28,7 @@ from stepwell.checkpoint.work import Codec, Work
 from stepwell.saves import At, Commit, Pending, TaskRecord
 from stepwell.types import START, TASKS, Overwrite
 
-_CONTAINERS: Final = (list, tuple, set, frozenset)
+_CONTAINERS: Final = (list, tuple, deque, set, frozenset)
 
 
 class Opened(Protocol):
@@ -105,11 +106,11 @@ class Staged:
         self.expect: str | None = None
         self.release = False
 
-    def due(self) -> list[list[Item]]:
+    def due(self) -> list[Batch]:
         """Items to be written with it: its own, and what earlier stagings of the run placed and never wrote."""
         return self.ledger.due(self.sequence)
 
-    def settle(self, due: list[list[Item]]) -> None:
+    def settle(self, due: list[Batch]) -> None:
         """Notes what `due` answered as durable."""
         if due:
             self.ledger.settle(due)
@@ -123,7 +124,8 @@ class Stager:
         self.codec = codec
         self._anchor_limit = anchor_limit
         self._ledgers: dict[str, Ledger] = {}
-        self._inline: dict[Any, Inline] = {value: Inline(codec.encode(value)) for value in (None,)}
+        none = codec.encode(None)
+        self._nothing = KeptWhole(Inline(none), none)
 
     def begin(self, thread: str, next_log: int, tips: Mapping[int, int] | None = None) -> Ledger:
         """A run takes the thread: its ledger, used by every graph of the run until `end`."""
@@ -174,14 +176,14 @@ class Stager:
         for name in what.dropped:
             moved[name] = (versions.get(name, base.state.cell(name)[0]), None)
             kept.pop(name, None)
-        written = _written(what.tasks) if what.tasks else {}
         for name, value in what.changed.items():
-            new = self._keep(work, base, name, value, Touch(name in what.pure, written.get(name, _NONE)))
+            new = self._keep(work, base, name, value, what)
             kept[name] = new
             moved[name] = (versions.get(name), new.ref)
-        for name, version in versions.items():
-            if name not in moved:
-                moved[name] = (version, base.state.cell(name)[1])
+        if len(versions) > len(what.changed):
+            for name, version in versions.items():
+                if name not in moved:
+                    moved[name] = (version, base.state.cell(name)[1])
         row = self._row(what, base.state.then(moved, what.seen, self._anchor_limit))
         if what.tasks:
             work.is_apart = True
@@ -206,17 +208,23 @@ class Stager:
         new = dict(value)
         for key, item in new.items():
             if type(item) not in SCALARS:
-                new[key] = {} if item == {} else self.codec.decode(self.codec.encode(item, f"metadata[{key!r}]"))
+                is_empty = type(item) is dict and not item
+                new[key] = {} if is_empty else self.codec.decode(self.codec.encode(item, f"metadata[{key!r}]"))
         return new
 
-    def _keep(self, work: Work, base: Base, name: str, value: Any, touch: Touch) -> Kept:
+    def _keep(self, work: Work, base: Base, name: str, value: Any, what: Commit) -> Kept:
+        if value is None:
+            return self._nothing
         work.channel = name
+        if type(value) in NUMBERS:
+            return diff_whole(work, base.kept_of(name), value)
         if name == START and type(value) is dict and all(type(key) is str for key in value):
             return fields_of(work, value, base.kept_of)
         if name == TASKS:
             kept = send_refs(work, value)
             if kept is not None:
                 return kept
+        touch = Touch(name in what.pure, _written(name, what.tasks) if what.tasks else _NONE)
         return diff(work, base.kept_of(name), value, touch)
 
     # Task records.
@@ -243,9 +251,9 @@ class Stager:
         self, work: Work, base: Base, name: str, value: Any, changed: Mapping[str, Any], kept: Mapping[str, Kept]
     ) -> Ref:
         """The reference of one write: to where its bytes lie anyway, else to a place of its own or inline."""
-        work.channel = name
         if value is None:
-            return self._inline[None]
+            return self._nothing.ref
+        work.channel = name
         made = kept.get(name) if name in changed else None
         if made is not None and value is changed[name]:
             return made.ref
@@ -270,13 +278,13 @@ def _is_whole(made: Kept, value: Any) -> bool:
     return True
 
 
-def _written(tasks: Sequence[TaskRecord]) -> dict[str, set[int]]:
-    """Identities of everything that writes held: channel → the writes and their elements."""
-    found: dict[str, set[int]] = {}
+def _written(name: str, tasks: Sequence[TaskRecord]) -> set[int]:
+    """Identities of everything that writes to a channel held: the writes and their elements."""
+    found: set[int] = set()
     for task in tasks:
-        for name, value in task.writes:
-            if type(value) not in SCALARS:
-                _note(found.setdefault(name, set()), value)
+        for channel, value in task.writes:
+            if channel == name and type(value) not in SCALARS:
+                _note(found, value)
     return found
 
 
@@ -284,9 +292,7 @@ def _note(ids: set[int], value: Any) -> None:
     if isinstance(value, Overwrite):
         value = value.value
     ids.add(id(value))
-    elements: Any = ()
     if isinstance(value, dict):
-        elements = value.values()
-    elif isinstance(value, _CONTAINERS) or hasattr(value, "maxlen"):
-        elements = value
-    ids.update([id(item) for item in elements if type(item) not in SCALARS])
+        ids.update(map(id, value.values()))
+    elif isinstance(value, _CONTAINERS):
+        ids.update([id(item) for item in value if type(item) not in SCALARS])

@@ -54,6 +54,10 @@ class Work:
             data = self._memo[id(value)] = self._codec.encode(value, self.channel)
         return data
 
+    def has_met(self, value: Any) -> bool:
+        """Whether this staging has encoded the object before."""
+        return id(value) in self._memo
+
     def encode_once(self, value: Any) -> bytes:
         """The bytes of a value that lives no longer than this call."""
         return self._codec.encode(value, self.channel)
