@@ -7,6 +7,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from pydantic import BaseModel, Field
 
+from stepwell.func import entrypoint
 from stepwell.graph import START, StateGraph
 from stepwell.managed import IsLastStep
 from stepwell.plan.json_schema import json_schema_of
@@ -86,6 +87,14 @@ class DescribeAJsonSchema:
 
     def test_of_nothing_is_empty(self):
         assert json_schema_of(None) == {}
+
+    def test_of_a_workflow_is_what_its_function_takes_and_returns(self):
+        @entrypoint()
+        def flow(number: int) -> list[str]:
+            return []
+
+        assert flow.get_input_jsonschema()["type"] == "integer"
+        assert flow.get_output_jsonschema()["items"] == {"type": "string"}
 
     def test_is_what_a_graph_gives_of_itself(self):
         class Question(TypedDict):

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepwell.plan.draw import Drawing, drawing_of
 from stepwell.plan.json_schema import json_schema_of
+from stepwell.types import END, START
 
 
 class Describing:
@@ -29,12 +30,17 @@ class Describing:
         return self.get_graph(config, xray=xray)
 
     def get_input_schema(self, config: Mapping[str, Any] | None = None) -> Any:
-        """The class that declares the input."""
-        return getattr(self.builder, "input_schema", None)
+        """The class that declares the input; of a workflow, the type its function takes."""
+        return self._declared("input_schema", START)
 
     def get_output_schema(self, config: Mapping[str, Any] | None = None) -> Any:
-        """The class that declares the output."""
-        return getattr(self.builder, "output_schema", None)
+        """The class that declares the output; of a workflow, the type its function returns."""
+        return self._declared("output_schema", END)
+
+    def _declared(self, part: str, channel: str) -> Any:
+        if self.builder is None and self.plan.functional:
+            return self.plan.channels[channel].typ
+        return getattr(self.builder, part, None)
 
     def get_input_jsonschema(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """JSON schema of the input."""
