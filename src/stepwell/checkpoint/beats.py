@@ -1,4 +1,4 @@
-"""Signs of life: one daemon thread a process that beats the leases of all its runs every ten seconds.
+"""Signs of life: one daemon thread a process that beats the leases of all its runs, thrice in their term.
 
 A chain notes a lease here when it gives one out and takes it back when the lease ends, so both drivers, nested graphs
 and nodes that compute for minutes are covered alike.
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from stepwell.errors import StaleRunError, StepwellError
 from stepwell.saves import Fence
 
-EVERY_S: Final = 10.0
+TERM_S: Final = 30.0
 
 
 class Beatable(Protocol):
@@ -27,15 +27,19 @@ class Beatable(Protocol):
 
 
 _held: WeakKeyDictionary[Any, dict[str, Fence]] = WeakKeyDictionary()
+_shortest_s = TERM_S
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
-_stop = threading.Event()
+_wake = threading.Event()
 
 
-def hold(chain: Beatable, fence: Fence) -> None:
-    """Beat this lease from now on."""
-    global _thread
+def hold(chain: Beatable, fence: Fence, term_s: float = TERM_S) -> None:
+    """Beat this lease from now on, at least thrice in `term_s` seconds."""
+    global _thread, _shortest_s
     with _lock:
+        if term_s < _shortest_s:
+            _shortest_s = term_s
+            _wake.set()
         _held.setdefault(chain, {})[fence.thread] = fence
         if _thread is None:
             _thread = threading.Thread(target=_run, name="stepwell-beats", daemon=True)
@@ -61,14 +65,15 @@ def beat_all() -> None:
             chain.perform(chain.beat(fence))
         except StaleRunError:
             let_go(chain, fence.thread, fence.epoch)
-        except StepwellError:  # busy or full: the lease stands for another twenty seconds
+        except StepwellError:  # busy or full: two more beats may follow before the lease is lost
             continue
 
 
 def _run() -> None:
     global _thread
     while True:
-        _stop.wait(EVERY_S)
+        _wake.wait(_shortest_s / 3)
+        _wake.clear()
         with _lock:
             if not _held:
                 _thread = None

@@ -90,6 +90,8 @@ class SqliteDatabase:
             if type(effect) is Pause:
                 time.sleep(effect.seconds)
                 effect = advance(op)
+            elif type(effect) is End:
+                effect = advance(op)
             else:
                 with self.lock:
                     effect = self.stretch(op, effect)
@@ -102,9 +104,10 @@ class SqliteDatabase:
         return answer
 
     def stretch(self, op: Generator[Any, Any, Any], effect: Any) -> Any:
-        """Carry out one stretch of `op`: a whole transaction, or statements outside of any. The lock is held."""
-        if type(effect) is End:
-            return fail(op, DatabaseError("An operation ended a transaction that it had not begun."))
+        """Carry out one stretch of `op`: a whole transaction, or statements outside of any. The lock is held.
+
+        Answers End when the transaction is committed and `op` goes on behind it.
+        """
         try:
             connection = self.ready()
         except StepwellError as error:
@@ -130,12 +133,11 @@ class SqliteDatabase:
             if type(effect) is End:
                 return fail(op, error)
             raise
-        return advance(op) if type(effect) is End else effect
+        return effect
 
     def _inside(self, connection: Connection, op: Generator[Any, Any, Any]) -> Any:
         """A read while the connection's owner has a transaction open: it sees that one's data."""
-        effect = carry(connection, op, advance(op), self.typed)
-        return advance(op) if type(effect) is End else effect
+        return carry(connection, op, advance(op), self.typed)
 
     def _alone(self, connection: Connection, op: Generator[Any, Any, Any], effect: Any) -> Any:
         """Statements outside of a transaction. `sqlite3` may open one by itself in the user's isolation level."""

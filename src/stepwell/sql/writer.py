@@ -87,6 +87,7 @@ class Writer:
             jobs = self._gather()
             if None in jobs:
                 is_stopping = True
+            if is_stopping:
                 jobs += self._stop_waiting()
             self._carry_out([job for job in jobs if job is not None])
             with self._guard:
@@ -139,6 +140,9 @@ class Writer:
                 self._move(writes[0], self._database.stretch, writes[0].effect)
             elif writes:
                 self._together(writes)
+        for job in jobs:
+            if job.error is None and type(job.effect) is End:
+                self._move(job, advance)
         self._pass_on(jobs)
 
     def _move(self, job: Job, how: Any, *args: Any) -> None:
@@ -182,10 +186,6 @@ class Writer:
                 if job.error is None:
                     job.error = error
                     job.op.close()
-            return
-        for job in jobs:
-            if job.error is None and type(job.effect) is End:
-                self._move(job, advance)
 
     def _pass_on(self, jobs: Sequence[Job]) -> None:
         """Finished jobs go back to their loops, waiting ones to the clock, the rest to the end of the queue."""

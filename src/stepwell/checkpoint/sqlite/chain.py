@@ -24,20 +24,25 @@ Op = Generator[Any, Any, T]
 class SqliteChain(SqlThreads):
     """SqlThreads on one SqliteDatabase, whose tables are made or brought up to date before the first operation."""
 
-    def __init__(self, database: SqliteDatabase, codec: Codec, *, sealer: Sealer | None = None) -> None:
+    def __init__(
+        self, database: SqliteDatabase, codec: Codec, *, sealer: Sealer | None = None, lease_s: float = 30.0
+    ) -> None:
         super().__init__(codec, sealer=sealer)
+        self.lease_s = lease_s
         self.database = database
         self._is_set_up = False
         database.on_lost = self._give_back
 
     def with_codec(self, codec: Codec) -> SqliteChain:
         """The same database, read and written by another codec."""
-        return SqliteChain(self.database, codec, sealer=self.sealer)
+        return SqliteChain(self.database, codec, sealer=self.sealer, lease_s=self.lease_s)
 
     def load(self, at: At, *, lease: LeaseWish | None = None) -> Op[Loaded | None]:
+        if lease is not None:
+            lease = LeaseWish(lease.run, lease.wait_s, self.lease_s)
         loaded = yield from super().load(at, lease=lease)
         if loaded is not None and loaded.fence is not None:
-            beats.hold(self, loaded.fence)
+            beats.hold(self, loaded.fence, self.lease_s)
         return loaded
 
     def close_session(self, thread: str) -> None:

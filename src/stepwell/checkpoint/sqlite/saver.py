@@ -26,7 +26,8 @@ class SqliteSaver(ChainedSaver):
     conn: a path (":memory:" for none), or a connection of `sqlite3` (made with check_same_thread=False) or `apsw`,
     which is then used for everything. synchronous: NORMAL survives a killed process; FULL also a power cut, at 1 to 4
     ms a step. driver: which SQLite opens a path; see `sql/sqlite.py` for how it is chosen. timeout_s: how long a
-    write waits for other processes.
+    write waits for other processes. lease_s: after how long without a sign of life a run's thread may be taken over by
+    another run (at once, when its process is known to be gone); the same for all processes on the file.
     """
 
     chain: SqliteChain
@@ -39,10 +40,12 @@ class SqliteSaver(ChainedSaver):
         synchronous: Synchronous = "NORMAL",
         driver: Driver | None = None,
         timeout_s: float = 5.0,
+        lease_s: float = 30.0,
     ) -> None:
         serde = JsonPlusSerializer() if serde is None else maybe_add_typed_methods(serde)
         database = SqliteDatabase(conn, driver=driver, synchronous=synchronous, timeout_s=timeout_s)
-        super().__init__(SqliteChain(database, codec_of(serde), sealer=sealer_of(serde)), serde=serde)
+        chain = SqliteChain(database, codec_of(serde), sealer=sealer_of(serde), lease_s=lease_s)
+        super().__init__(chain, serde=serde)
 
     @classmethod
     def from_conn_string(cls: type[S], conn_string: str | os.PathLike[str], **options: Any) -> S:
