@@ -6,14 +6,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-
 from stepwell.graph import END, START, StateGraph
-from stepwell.graph.message import add_messages
-
-
-class Chat(TypedDict):
-    messages: Annotated[list[AnyMessage], add_messages]
 
 
 class Log(TypedDict):
@@ -34,32 +27,6 @@ def cid(shown: Any) -> str:
 def parent_cid(shown: Any) -> str | None:
     """The id of the checkpoint before this one."""
     return cid(shown.parent_config) if shown.parent_config else None
-
-
-def human(text: str) -> dict[str, Any]:
-    """The input of a chat turn."""
-    return {"messages": [HumanMessage(text)]}
-
-
-def texts(values: Any) -> list[str]:
-    """The texts of the messages in a state, a snapshot or a checkpoint."""
-    if hasattr(values, "values") and not callable(values.values):
-        values = values.values
-    return [message.content for message in values.get("messages", [])]
-
-
-def reply(state: Chat) -> dict[str, Any]:
-    """The node of the chat graph: it answers with the number of messages it has seen."""
-    return {"messages": [AIMessage(f"reply#{len(state['messages'])}")]}
-
-
-def chat_graph(saver: Any = None, node: Callable[..., Any] = reply, **options: Any) -> Any:
-    """START → chat → END over a list of messages: the graph of the article."""
-    builder = StateGraph(Chat)
-    builder.add_node("chat", node)
-    builder.add_edge(START, "chat")
-    builder.add_edge("chat", END)
-    return builder.compile(checkpointer=saver, **options)
 
 
 def writes_name(name: str, ran: list[str] | None = None) -> Callable[[Any], Any]:

@@ -12,7 +12,8 @@ import pytest
 from stepwell.checkpoint.memory import InMemorySaver
 from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadBusyError, ThreadIdError
 from stepwell.types import Command
-from tests.specs.given import Log, cfg, chain, chat_graph, cid, human, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import Log, cfg, chain, cid
 
 claim = pytest.mark.claim
 
@@ -70,7 +71,8 @@ class DescribeACheckpointId:
             now = time.time_ns
             time.time_ns = lambda: now() - 3_600 * 10**9
             from stepwell.checkpoint.sqlite import SqliteSaver
-            from tests.specs.given import cfg, chat_graph, human
+            from tests.specs.chat import chat_graph, human
+            from tests.specs.given import cfg
             with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
                 chat_graph(saver).invoke(human("r2"), cfg())
             """,

@@ -13,7 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from stepwell.checkpoint.base import CheckpointTuple, empty_checkpoint
 from stepwell.checkpoint.memory import InMemorySaver
 from stepwell.types import StateSnapshot
-from tests.specs.given import Log, cfg, chain, chat_graph, cid, fails, human, side_by_side, texts, writes_name
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import Log, cfg, chain, cid, fails, side_by_side, writes_name
 
 claim = pytest.mark.claim
 

@@ -8,7 +8,8 @@ from typing import Annotated, TypedDict
 import pytest
 
 from stepwell.checkpoint.base.id import uuid6
-from tests.specs.given import cfg, chain, chat_graph, cid, human, parent_cid, side_by_side, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg, chain, cid, parent_cid, side_by_side
 
 claim = pytest.mark.claim
 

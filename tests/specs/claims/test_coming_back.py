@@ -9,7 +9,8 @@ import pytest
 from langchain_core.messages import AIMessage, SystemMessage
 
 from stepwell.checkpoint.memory import InMemorySaver
-from tests.specs.given import cfg, chat_graph, cid, human, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg, cid
 
 claim = pytest.mark.claim
 

@@ -8,7 +8,8 @@ import pytest
 
 from stepwell.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, empty_checkpoint
 from stepwell.checkpoint.memory import InMemorySaver
-from tests.specs.given import cfg, chat_graph, human, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg
 
 claim = pytest.mark.claim
 
@@ -100,11 +101,12 @@ class TinySaver(BaseCheckpointSaver):
 
     def list(self, config: Any, *, filter: Any = None, before: Any = None, limit: Any = None) -> Any:
         thread, ns, wanted = self._key(config)
-        for key in sorted(self.rows, reverse=True):
-            if key[:2] == (thread, ns) and wanted in ("", key[2]):
-                data, metadata, parent = self.rows[key]
-                at = {"configurable": dict(zip(("thread_id", "checkpoint_ns", "checkpoint_id"), key, strict=True))}
-                yield CheckpointTuple(at, self.serde.loads_typed(data), metadata, parent, self.written.get(key, []))
+        end = before["configurable"]["checkpoint_id"] if before else "~"
+        keys = [k for k in self.rows if k[:2] == (thread, ns) and wanted in ("", k[2]) and k[2] < end]
+        for key in sorted(keys, reverse=True)[:limit]:
+            data, metadata, parent = self.rows[key]
+            at = {"configurable": dict(zip(("thread_id", "checkpoint_ns", "checkpoint_id"), key, strict=True))}
+            yield CheckpointTuple(at, self.serde.loads_typed(data), metadata, parent, self.written.get(key, []))
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         thread, ns, parent = self._key(config)

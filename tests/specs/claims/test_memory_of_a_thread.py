@@ -9,7 +9,8 @@ import pytest
 
 from stepwell.checkpoint.base import BaseCheckpointSaver
 from stepwell.checkpoint.memory import InMemorySaver, MemorySaver
-from tests.specs.given import cfg, chain, chat_graph, cid, human, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg, chain, cid
 from tests.specs.spy import ForgetfulSaver, SpySaver
 
 claim = pytest.mark.claim
@@ -17,7 +18,8 @@ claim = pytest.mark.claim
 REMEMBER = """
     import sys
     from stepwell.checkpoint.{module} import {saver}
-    from tests.specs.given import cfg, chat_graph, human, texts
+    from tests.specs.chat import chat_graph, human, texts
+    from tests.specs.given import cfg
 """
 
 
@@ -208,7 +210,8 @@ class DescribeASaverOnDisk:
         script = """
             import sys
             from stepwell.checkpoint.sqlite import SqliteSaver
-            from tests.specs.given import cfg, chat_graph, human, texts
+            from tests.specs.chat import chat_graph, human, texts
+            from tests.specs.given import cfg
             with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
                 print(texts(chat_graph(saver).invoke(human(sys.argv[2]), cfg())))
         """

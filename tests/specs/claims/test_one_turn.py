@@ -9,7 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 
 from stepwell.graph import END, START, StateGraph
 from stepwell.graph.message import add_messages
-from tests.specs.given import Chat, cfg, chat_graph, cid, human, parent_cid, texts
+from tests.specs.chat import Chat, chat_graph, human, texts
+from tests.specs.given import cfg, cid, parent_cid
 
 claim = pytest.mark.claim
 

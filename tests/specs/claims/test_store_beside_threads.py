@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stepwell.store.memory import InMemoryStore
-from tests.specs.given import cfg, chain, chat_graph, human
+from tests.specs.chat import chat_graph, human
+from tests.specs.given import cfg, chain
 
 claim = pytest.mark.claim
 PREFS = ("u1", "prefs")

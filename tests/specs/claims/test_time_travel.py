@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage
 
-from tests.specs.given import cfg, chat_graph, cid, human, parent_cid, texts
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg, cid, parent_cid
 
 claim = pytest.mark.claim
 

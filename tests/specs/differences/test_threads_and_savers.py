@@ -12,7 +12,8 @@ import pytest
 from stepwell.checkpoint.memory import InMemorySaver
 from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadIdError
 from stepwell.types import Command, interrupt
-from tests.specs.given import cfg, chain, chat_graph, cid, fails, human, texts, writes_name
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import cfg, chain, cid, fails, writes_name
 
 UNKNOWN = "1f0a0000-0000-6000-8000-000000000009"
 
@@ -261,7 +262,7 @@ class DescribeFindingThings:
     def test_difference_33_a_thread_can_be_moved(self, drive, saver):
         graph = chain({"a": writes_name("a"), "ask": asks}, saver)
         drive.invoke(graph, {"log": ["in"]}, cfg())
-        exported = b"".join(drive.each(saver, "export_thread", "t"))
+        exported = b"".join(drive.call(saver, "export_thread", "t"))
         other = InMemorySaver()
 
         drive.call(other, "import_thread", exported)

@@ -8,7 +8,8 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
 from stepwell.graph import END, START, StateGraph
-from tests.specs.given import Chat, cfg, chat_graph, human
+from tests.specs.chat import Chat, chat_graph, human
+from tests.specs.given import cfg
 
 WORDS = "one two three"
 

@@ -10,7 +10,8 @@ import pytest
 from stepwell.errors import NoSaverError
 from stepwell.graph import START, StateGraph
 from stepwell.types import Command, interrupt
-from tests.specs.given import Log, cfg, chain, chat_graph, cid, human, texts, writes_name
+from tests.specs.chat import chat_graph, human, texts
+from tests.specs.given import Log, cfg, chain, cid, writes_name
 
 
 class Count(TypedDict, total=False):
