@@ -128,6 +128,8 @@ class Crowd:
                 yield from self._take_in(back)
             while self.waiting or self.running or self.later:
                 yield from self._advance()
+        except GeneratorExit:  # dropped where it stands: nobody answers any more
+            raise
         except BaseException:
             yield from self._abandon()
             raise
