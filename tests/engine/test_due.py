@@ -133,5 +133,7 @@ class DescribeASend:
         run = run_of(plan(node("a"), node("b")))
         set_cells(run, **{TASKS: [Send("c", 1)]})
 
-        with pytest.raises(RouteError, match="names node 'c', which graph 'played' does not have. Its nodes are a, b"):
+        with pytest.raises(
+            RouteError, match=r"names node 'c', which graph 'played' does not have\. Its nodes are a, b"
+        ):
             due_tasks(run)

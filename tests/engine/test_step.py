@@ -68,7 +68,7 @@ class DescribeALoneTask:
         assert a.writes == [("log", ["mine"])]
 
     def test_that_emitted_while_it_ran_is_told_with_what_it_emitted(self):
-        run, [a], core = start("a")
+        _, [a], core = start("a")
 
         played = play(core, [Emitted((), "custom", "chunk"), ends(a)], None)
 
@@ -496,7 +496,7 @@ class DescribeAQuestion:
         assert isinstance(played.error, BaseExceptionGroup)
 
     def test_that_the_node_swallowed_is_told(self):
-        run, [a], core = start("a")
+        _, [a], core = start("a")
 
         def swallows():
             try:

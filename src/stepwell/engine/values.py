@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from stepwell.copies import COPIERS, copied
+
 
 class LazyValues(dict[str, Any]):
     """A dict in every way; what is behind a key is read on first access, and only then may fail."""
@@ -78,6 +80,20 @@ class LazyValues(dict[str, Any]):
             self[name] = default
         return self[name]
 
+    def update(self, *others: Any, **named: Any) -> None:
+        """Takes over the items of `others` and the named ones."""
+        for name, value in dict(*others, **named).items():
+            self[name] = value
+
+    def clear(self) -> None:
+        """Removes every key."""
+        self._unread.clear()
+        super().clear()
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyValues):
             other._fill()
@@ -102,3 +118,10 @@ class LazyValues(dict[str, Any]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
         return copy.deepcopy(self.copy(), memo)
+
+
+def _plain(values: LazyValues) -> dict[str, Any]:
+    return {name: copied(value) for name, value in values.items()}
+
+
+COPIERS[LazyValues] = _plain  # in a write, the values of a snapshot are a plain dict, which any process can read back
