@@ -85,7 +85,7 @@ class DescribeAReadOnlyDatabase:
 
         database = SqliteDatabase(connection)
         assert database.perform(values()) == ["x"]
-        with pytest.raises(DatabaseError, match="read-only.*right to write"):
+        with pytest.raises(DatabaseError, match=r"read-only.*right to write"):
             database.perform(put("y"))
         database.close()
         connection.close()

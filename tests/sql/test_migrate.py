@@ -62,7 +62,7 @@ class DescribeMigrating:
         database = opened()
         database.perform(migrate_sqlite("cups", TWO, "x"))
 
-        with pytest.raises(ForeignDatabaseError, match="newer version.*version 2, this one knows 1"):
+        with pytest.raises(ForeignDatabaseError, match=r"newer version.*version 2, this one knows 1"):
             database.perform(migrate_sqlite("cups", ONE, "x"))
 
     def test_refuses_what_another_program_marked(self, opened: Open, path: str) -> None:

@@ -277,9 +277,13 @@ class DescribeACursor:
         assert database.perform(values()) == ["x"]
 
     def test_is_undone_when_its_block_raises(self, database: SqliteDatabase) -> None:
-        with pytest.raises(ValueError, match="no"), database.cursor() as cursor:
-            cursor.execute("INSERT INTO t (v) VALUES ('x')")
-            raise ValueError("no")
+        def fails() -> None:
+            with database.cursor() as cursor:
+                cursor.execute("INSERT INTO t (v) VALUES ('x')")
+                raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            fails()
 
         assert database.perform(values()) == []
 
