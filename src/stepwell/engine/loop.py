@@ -33,6 +33,7 @@ def run_graph(run: Run, given: Any) -> Steps[tuple[Interrupt, ...] | None]:
         run.previous = run.cells.get(PREVIOUS)
         yield from enter(run, given)
         questions = yield from _steps(run)
+        yield from _close(run)
     except GeneratorExit:
         raise
     except BaseException as error:
@@ -40,7 +41,6 @@ def run_graph(run: Run, given: Any) -> Steps[tuple[Interrupt, ...] | None]:
         if isinstance(error, ParentCommand):
             raise raise_to_parent(run, error) from None
         raise
-    yield from _close(run)
     if questions is not None and run.parent is not None:
         raise GraphInterrupt(questions)
     return questions
@@ -96,7 +96,8 @@ def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
     parent, step = run.checkpoint_id, run.step
     if run.chain is not None:
         names = tuple([task.name for task in tasks])
-        yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent)
+        last = not tasks and not run.parked
+        yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent, last=last)
     else:
         run.step += 1
         run.end_step()

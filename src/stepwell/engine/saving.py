@@ -107,10 +107,12 @@ def commit_step(
     parent: str | None,
     extra: Mapping[str, Any] | None = None,
     hold: bool = False,
+    last: bool = False,
 ) -> Steps[None]:
     """Makes the step that was just applied a checkpoint: the run stands on it from here.
 
-    `parent`: the checkpoint it follows (None for the first). `hold`: commit it together with the next one.
+    `parent`: the checkpoint it follows (None for the first). `hold`: commit it together with the next one. `last`:
+    nothing follows, so the same transaction gives the thread back.
     """
     if run.chain is None:
         run.step += 1
@@ -123,13 +125,17 @@ def commit_step(
         _owe(run, source, moves, records, stamp)
         _stand_on(run, id)
         return
-    staged = run.chain.stage(_commit(run, source, moves, records, run.step, stamp))
+    commit = _commit(run, source, moves, records, run.step, stamp)
+    commit.release = last and run.parent is None and run.durability == "sync"
+    staged = run.chain.stage(commit)
     run.base = staged.base
     run.moved.append(staged)
     _stand_on(run, id)
     run.head = id
     if not hold:
         yield from flush(run)
+        if commit.release:
+            run.fence = None
 
 
 def flush(run: Run) -> Steps[None]:

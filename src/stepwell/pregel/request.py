@@ -19,6 +19,7 @@ from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
 from stepwell.pregel.savers import address, cache_keys, chain_for, declare_types, known_types
+from stepwell.pregel.watching import watch
 from stepwell.saves import At
 from stepwell.scope import current_task
 from stepwell.types import NS_END, NS_SEP
@@ -65,6 +66,8 @@ def make_run(
     else:
         _stand_inside(run, graph, full, parent)
     _listen(run, modes, subgraphs)
+    if run.debug:
+        watch(run)
     run.metadata = stored_metadata(full, _option(graph, full, "stored_configurable", ()))
     return run
 
