@@ -77,7 +77,8 @@ def commit_input(run: Run, source: Source, moves: Moves, *, hold: bool = False) 
     parent = _parent_of(run)
     entry = run.plan.nodes.get(run.plan.entry or "")
     hold = hold and entry is not None and entry.plain and not run.modes & {"checkpoints", "debug"}
-    yield from commit_step(run, source, moves, (), names=tuple(task.name for task in tasks), parent=parent, hold=hold)
+    names = tuple(task.name for task in tasks)
+    yield from commit_step(run, source, moves, (), names=names, parent=parent, then="hold" if hold else "go on")
     if run.modes:
         yield from show_checkpoint(run, source, parent, tasks)
 

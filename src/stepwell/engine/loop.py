@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from stepwell.engine.apply import Moves, apply_writes, close_channels
 from stepwell.engine.due import due_tasks
@@ -96,8 +96,8 @@ def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
     parent, step = run.checkpoint_id, run.step
     if run.chain is not None:
         names = tuple([task.name for task in tasks])
-        last = not tasks and not run.parked
-        yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent, last=last)
+        then: Literal["go on", "release"] = "go on" if tasks or run.parked else "release"
+        yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent, then=then)
     else:
         run.step += 1
         run.end_step()

@@ -106,13 +106,12 @@ def commit_step(
     names: tuple[str, ...],
     parent: str | None,
     extra: Mapping[str, Any] | None = None,
-    hold: bool = False,
-    last: bool = False,
+    then: Literal["go on", "hold", "release"] = "go on",
 ) -> Steps[None]:
     """Makes the step that was just applied a checkpoint: the run stands on it from here.
 
-    `parent`: the checkpoint it follows (None for the first). `hold`: commit it together with the next one. `last`:
-    nothing follows, so the same transaction gives the thread back.
+    `parent`: the checkpoint it follows (None for the first). `then`: "hold" commits it together
+    with the next one; "release" says that nothing follows, so that the same transaction gives the thread back.
     """
     if run.chain is None:
         run.step += 1
@@ -126,13 +125,13 @@ def commit_step(
         _stand_on(run, id)
         return
     commit = _commit(run, source, moves, records, run.step, stamp)
-    commit.release = last and run.parent is None and run.durability == "sync"
+    commit.release = then == "release" and run.parent is None and run.durability == "sync"
     staged = run.chain.stage(commit)
     run.base = staged.base
     run.moved.append(staged)
     _stand_on(run, id)
     run.head = id
-    if not hold:
+    if then != "hold":
         yield from flush(run)
         if commit.release:
             run.fence = None
