@@ -20,7 +20,6 @@ from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
 from stepwell.sql.query import Begin, End, Pause
 from stepwell.sql.stdlib import StdlibConnection, library_is_safe, refuse_one_thread_only
-from stepwell.sql.writer import Writer
 
 T = TypeVar("T")
 Driver = Literal["sqlite3", "apsw"]
@@ -68,7 +67,7 @@ class SqliteDatabase:
             self._connection = self._open()
         else:
             self._connection = self._adopt(source, driver)
-        self._writer = Writer(self)
+        self._writer: Any = None  # made by the first async operation
         _all.add(self)
 
     @property
@@ -100,8 +99,16 @@ class SqliteDatabase:
 
     async def aperform(self, op: Generator[Any, Any, T]) -> T:
         """Carry out `op` in the writer thread of this database, with whatever else waits there."""
-        answer: T = await self._writer.carry_out(op)
+        answer: T = await self._writing().carry_out(op)
         return answer
+
+    def _writing(self) -> Any:
+        if self._writer is None:
+            from stepwell.sql.writer import Writer  # it needs asyncio (28 ms), which sync programs do not load
+
+            with self.lock:
+                self._writer = self._writer or Writer(self)
+        return self._writer
 
     def stretch(self, op: Generator[Any, Any, Any], effect: Any) -> Any:
         """Carry out one stretch of `op`: a whole transaction, or statements outside of any. The lock is held.
@@ -302,7 +309,7 @@ class SqliteDatabase:
     def after_fork(self) -> None:
         """In a child process: locks and threads of the parent are not ours, and neither is its connection."""
         self.lock = threading.RLock()
-        self._writer = Writer(self)
+        self._writer = None
         self._is_ready, self._is_inherited = False, True
 
     def _open_again(self) -> None:
@@ -318,7 +325,8 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Finish what waits, then close the connection if it was opened here."""
-        self._writer.stop()
+        if self._writer is not None:
+            self._writer.stop()
         with self.lock:
             if self._is_closed:
                 return
