@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 
+from stepwell.checkpoint.base import empty_checkpoint
 from stepwell.checkpoint.memory import InMemorySaver
 from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadIdError
 from stepwell.types import Command, interrupt
@@ -142,6 +143,15 @@ class DescribeSecrets:
 
         stored = drive.history(graph, cfg())[0].metadata
         assert stored["user"] == "u1" and "sk-secret" not in repr(stored)
+
+    def test_difference_31_the_public_put_leaves_secrets_out_with_a_warning(self, drive, saver):
+        config = cfg(checkpoint_ns="", api_key="sk-secret", user="u1")
+
+        with pytest.warns(UserWarning, match="api_key"):
+            drive.call(saver, "put", config, empty_checkpoint(), {"source": "input", "step": -1}, {})
+
+        stored = drive.get_tuple(saver, cfg()).metadata
+        assert stored["user"] == "u1" and "api_key" not in stored
 
 
 class DescribeKeepingHouse:

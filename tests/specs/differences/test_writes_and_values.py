@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import decimal
 import enum
 import fractions
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 
 from stepwell.errors import InvalidUpdateError, UnknownKeyError, UnstorableTypeError
 from stepwell.graph import START, StateGraph
-from stepwell.types import Command, RetryPolicy, Send
+from stepwell.types import Command, Overwrite, RetryPolicy, Send
 from tests.specs.given import cfg, chain, side_by_side, writes_name
 
 
@@ -182,6 +183,51 @@ class DescribeValuesThatAreEditedInPlace:
 
         assert drive.get_state(graph, cfg()).values["any"] == [1]
         assert drive.invoke(graph, {}, cfg())["any"] == [1]
+
+
+@dataclasses.dataclass
+class Letter:
+    text: str
+
+
+class Mail(TypedDict, total=False):
+    letters: Annotated[list[Letter], operator.add]
+    log: Annotated[list, operator.add]
+
+
+class DescribeObjectsThatAreEditedInPlace:
+    def edits(self, saver, **options):
+        def node(state):
+            state["letters"][0].text = "edited"
+            return {"log": ["a"]}
+
+        return chain({"a": node, "b": writes_name("b")}, saver, schema=Mail, **options)
+
+    def test_difference_10_are_not_stored_when_they_are_not_returned(self, drive, saver):
+        graph = self.edits(saver)
+
+        drive.invoke(graph, {"letters": [Letter("as it was")]}, cfg())
+
+        assert drive.get_state(graph, cfg()).values["letters"] == [Letter("as it was")]
+        for snapshot in drive.history(graph, cfg()):
+            assert [letter.text for letter in snapshot.values.get("letters", [])] in ([], ["as it was"])
+
+    def test_difference_10_are_named_when_debugging(self, drive, saver):
+        graph = self.edits(saver, debug=True)
+
+        with pytest.warns(UserWarning, match="'a'.*letters"):
+            drive.invoke(graph, {"letters": [Letter("as it was")]}, cfg())
+
+    def test_difference_10_are_stored_when_they_are_returned(self, drive, saver):
+        def node(state):
+            letter = state["letters"][0]
+            letter.text = "edited"
+            return {"letters": Overwrite([letter])}
+
+        graph = chain({"a": node}, saver, schema=Mail)
+        drive.invoke(graph, {"letters": [Letter("as it was")]}, cfg())
+
+        assert drive.get_state(graph, cfg()).values["letters"] == [Letter("edited")]
 
 
 class Model(BaseModel):

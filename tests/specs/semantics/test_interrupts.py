@@ -204,6 +204,30 @@ class DescribeQuestionsOfParallelNodes:
         assert drive.get_state(graph, cfg()).values["log"] == ["r"]
         assert drive.invoke(graph, Command(resume="P"), cfg())["log"] == ["P", "r"] and ran == ["r"]
 
+    def test_come_with_what_their_siblings_did(self, drive, saver):
+        graph = side_by_side({"p": asks("p?"), "r": writes_name("r")}, saver)
+
+        ended = drive.invoke(graph, {"log": []}, cfg())
+
+        assert ended["log"] == ["r"] and [i.value for i in ended["__interrupt__"]] == ["p?"]
+
+    def test_are_one_event_each_when_streamed(self, drive, saver):
+        graph = side_by_side({"p": asks("p?"), "q": asks("q?")}, saver)
+
+        shown = drive.stream(graph, {"log": []}, cfg())
+
+        assert sorted(tuple(i.value for i in event["__interrupt__"]) for event in shown) == [("p?",), ("q?",)]
+
+    def test_let_updates_that_are_shown_again_say_so(self, drive, saver):
+        graph = side_by_side({"p": asks("p?"), "r": writes_name("r")}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+
+        shown = drive.stream(graph, Command(resume="P"), cfg())
+
+        again = [event for event in shown if "r" in event]
+        assert {"p": {"log": ["P"]}} in shown
+        assert all(event == {"r": {"log": ["r"]}, "__metadata__": {"cached": True}} for event in again)
+
     def test_give_way_to_a_sibling_that_fails(self, drive, saver):
         graph = side_by_side({"p": asks("p?"), "x": fails(ValueError("boom"))}, saver)
 

@@ -133,6 +133,39 @@ class DescribeAnUpdate:
         assert [(t.name, t.result) for t in before.tasks] == [("b", {"log": ["instead of b"]})]
 
 
+class DescribeAnUpdateBesideAJoin:
+    def joined(self, drive, saver):
+        """a, and b → c, meet in j; stopped in front of j."""
+        builder = StateGraph(State)
+        for name in "abcj":
+            builder.add_node(name, writes_name(name))
+        builder.add_edge(START, "a")
+        builder.add_edge(START, "b")
+        builder.add_edge("b", "c")
+        builder.add_edge(["a", "c"], "j")
+        graph = builder.compile(checkpointer=saver)
+        drive.invoke(graph, {"log": []}, cfg())
+        return graph
+
+    def test_in_the_name_of_the_last_that_is_missing_completes_it(self, drive, saver):
+        graph = self.joined(drive, saver)
+        before_c = next(s for s in drive.history(graph, cfg()) if s.next == ("c",))
+
+        edited = drive.update_state(graph, before_c.config, {"log": ["C"]}, as_node="c")
+
+        assert drive.get_state(graph, edited).next == ("j",)
+        assert drive.invoke(graph, None, edited)["log"] == ["a", "b", "C", "j"]
+
+    @pytest.mark.parametrize(("name", "due"), [("a", ("j",)), ("c", ("j",)), ("b", ("c", "j"))])
+    def test_keeps_a_join_that_is_complete(self, drive, saver, name, due):
+        graph = self.joined(drive, saver)
+        before_j = next(s for s in drive.history(graph, cfg()) if s.next == ("j",))
+
+        edited = drive.update_state(graph, before_j.config, {"log": ["again"]}, as_node=name)
+
+        assert drive.get_state(graph, edited).next == due
+
+
 class DescribeAnUpdateOfAnOldCheckpoint:
     def test_makes_a_fork(self, drive, saver):
         graph = chain("ab", saver)
