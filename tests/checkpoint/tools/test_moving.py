@@ -75,7 +75,7 @@ class DescribeAnExport:
         more = grow(other, 3, parent=other.get_tuple(cfg("new", checkpoint_ns="")).config)
 
         assert log_at(other, more[-1])[: len(before)] == before
-        assert [log_at(other, at) for at in more][0] == log_at(other, more[-1])[:-2]
+        assert log_at(other, more[0]) == log_at(other, more[-1])[:-2]
 
     def test_does_not_overwrite(self, full: Any) -> None:
         with pytest.raises(ThreadIdError, match="already"):

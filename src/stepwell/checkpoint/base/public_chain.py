@@ -326,8 +326,10 @@ class PublicChain:
         """A deep copy, by way of the bytes the saver's serializer makes of it."""
         try:
             return cast(T, self._serde.loads_typed(self._serde.dumps_typed(value)))
-        except SerializationError:
-            raise
+        except SerializationError as error:
+            if not channel:
+                raise
+            raise UnstorableTypeError(f"channel {channel!r}, {error}") from error
         except Exception as error:
             where = f"channel {channel!r}: " if channel else ""
             raise UnstorableTypeError(

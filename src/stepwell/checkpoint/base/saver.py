@@ -172,7 +172,8 @@ class BaseCheckpointSaver:
         self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Async twin of `put_writes`."""
-        await in_thread(self.put_writes, config, writes, task_id, task_path)
+        path = (task_path,) if task_path else ()  # older savers have no place for it
+        await in_thread(self.put_writes, config, writes, task_id, *path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Async twin of `delete_thread`."""
