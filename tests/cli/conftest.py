@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -44,20 +45,23 @@ class Talking:
 
     def read_until(self, text: str) -> str:
         """Everything on stdout up to and with `text`."""
-        seen = b""
-        while not seen.endswith(text.encode()):
-            byte = os.read(self.process.stdout.fileno(), 1)  # type: ignore[union-attr]
-            assert byte, f"stdout ended after {seen.decode()!r}; stderr: {self.process.stderr.read().decode()}"
-            seen += byte
-        return seen.decode()
+        return read_until(self.process.stdout, text)
+
+    def read_error_until(self, text: str) -> str:
+        """Everything on stderr up to and with `text`."""
+        return read_until(self.process.stderr, text)
 
     def thread(self) -> str:
         """The thread it takes place in, as the first line on stderr says."""
-        line: bytes = self.process.stderr.readline()  # type: ignore[union-attr]
-        return line.decode().split()[1]
+        return self.read_error_until("\n").split()[1]
 
     def interrupt(self) -> None:
         self.process.send_signal(signal.SIGINT)
+
+    def interrupt_until_something_comes(self) -> None:
+        """Ctrl-C again and again: one that comes while the last is still being handled is lost, as for a person."""
+        while not select.select([self.process.stdout], [], [], 0.5)[0]:
+            self.interrupt()
 
     def kill(self) -> None:
         self.process.kill()
@@ -66,6 +70,17 @@ class Talking:
     def leave(self) -> Ended:
         out, err = self.process.communicate(timeout=PATIENCE_S)
         return Ended(self.process.returncode, out.decode(), err.decode())
+
+
+def read_until(pipe: IO[bytes] | None, text: str) -> str:
+    """Everything in a pipe up to and with `text`, and not a byte more."""
+    assert pipe is not None
+    seen = b""
+    while not seen.endswith(text.encode()):
+        byte = os.read(pipe.fileno(), 1)
+        assert byte, f"the pipe ended after {seen.decode()!r}"
+        seen += byte
+    return seen.decode()
 
 
 @pytest.fixture

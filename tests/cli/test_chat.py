@@ -168,6 +168,7 @@ class DescribeCtrlC:
 
         assert "taken back" in ended.err and ended.out == "You said: “three”. That was turn 2 of our conversation.\n"
         assert said("t") == ["one", "three"] and ended.code == 0
+        assert stepwell("log", "t", "--json").json["left_out"] == []
 
     def test_in_the_first_turn_leaves_no_thread_behind(self, start, stepwell):
         talk = start("chat", **SLOW)
@@ -210,6 +211,8 @@ graph = StateGraph(S).add_sequence([work, slow]).add_edge(START, "work").add_edg
         talk.say("begin")
         talk.read_until("waiting\n")
         talk.interrupt()
+        talk.read_error_until("again to stop at once)\n")
+        talk.interrupt_until_something_comes()
         talk.read_until("\n")
         (tmp_path / "go").touch()
         talk.say("/continue")
@@ -220,10 +223,12 @@ graph = StateGraph(S).add_sequence([work, slow]).add_edge(START, "work").add_edg
 
     def test_at_the_prompt_does_not_end_the_chat(self, start):
         talk = start("chat")
+        talk.thread()
         talk.say("one")
         talk.read_until("conversation.\n")
 
         talk.interrupt()
+        talk.read_error_until("\n")
         talk.say("two")
 
         assert "turn 2" in talk.read_until("conversation.\n")

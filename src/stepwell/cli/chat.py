@@ -15,7 +15,7 @@ from stepwell.cli.conversation import Conversation
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import OFFLINE, load_graph
 from stepwell.cli.place import Wish, find_place, with_place_options
-from stepwell.cli.slash import Leave, obey
+from stepwell.cli.slash import obey
 from stepwell.cli.text import printable
 
 
@@ -47,21 +47,23 @@ def _converse(talk: Conversation) -> None:
             import_module("readline")  # late: it writes to a stdout that is a pipe as soon as it is imported
     while True:
         try:
-            line = _ask("answer> " if talk.questions else "you> ")
+            if not _exchange(talk):
+                return
         except KeyboardInterrupt:
             click.echo(err=True)
-            continue
-        except EOFError:
-            return
-        if not line.strip():
-            continue
-        if not line.startswith("/"):
-            talk.hear(line)
-            continue
-        try:
-            obey(talk, line)
-        except Leave:
-            return
+
+
+def _exchange(talk: Conversation) -> bool:
+    """One line and what comes of it; False when the user leaves."""
+    try:
+        line = _ask("answer> " if talk.questions else "you> ")
+    except EOFError:
+        return False
+    if line.startswith("/"):
+        return obey(talk, line)
+    if line.strip():
+        talk.hear(line)
+    return True
 
 
 def _ask(prompt: str) -> str:

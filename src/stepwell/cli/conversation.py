@@ -113,8 +113,14 @@ class Conversation:
             if turn.before is None:
                 self.saver.delete_thread(thread_id)
             else:
-                rewind_thread(self.saver, thread_id, turn.before, branch=branch)
+                self._forget(rewind_thread(self.saver, thread_id, turn.before, branch=branch))
             click.echo("(stopped; your message is taken back)", err=True)
+
+    def _forget(self, rewound: Rewound) -> None:
+        """Takes the leaf away that going back left: nothing hangs on it but a message that nobody heard."""
+        for leaf in self.saver.branches(rewound.thread_id):
+            if leaf.auto and leaf.checkpoint_id == rewound.before:
+                self.saver.delete_branch(rewound.thread_id, leaf.name)
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, StepwellError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -13,8 +12,6 @@ from stepwell.checkpoint.serde.jsonplus import JsonPlusSerializer
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli.asked import VARIABLE
 from stepwell.cli.exits import NOT_FOUND
-
-ONLY_OWNER: Final = 0o700
 
 
 class NoDatabase(click.ClickException):
@@ -35,9 +32,7 @@ def opened(path: Path, *, runs: bool = False) -> Iterator[SqliteSaver]:
     runs: a graph will run on it, so the database is made, for its owner alone, where there is none. Otherwise that is
     NoDatabase, and messages come as their fields, so that no library of a graph is loaded to show them.
     """
-    if not path.exists():
-        if not runs:
-            raise NoDatabase(path)
-        path.parent.mkdir(mode=ONLY_OWNER, parents=True, exist_ok=True)
+    if not runs and not path.exists():
+        raise NoDatabase(path)
     with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs)) as saver:
         yield saver

@@ -32,26 +32,26 @@ HELP: Final = """\
 /fork [NAME]      go on in a new branch from here
 /continue         finish a turn that was stopped
 /quit             leave (as Ctrl-D does)"""
+QUIT: Final = "quit"
 LISTED: Final = 20
 FEW_DIGITS: Final = 4
 """A number of at most so many digits counts turns; a longer one is the beginning of an id."""
 
 
-class Leave(Exception):
-    """The user wants to go."""
-
-
-def obey(talk: Conversation, line: str) -> None:
-    """Does what a line that begins with / asks for. Errors are shown, not raised."""
+def obey(talk: Conversation, line: str) -> bool:
+    """Does what a line that begins with / asks for; False when that is to leave. Errors are shown, not raised."""
     name, _, rest = line[1:].strip().partition(" ")
+    if name == QUIT:
+        return False
     act = ACTS.get(name)
     if act is None:
         click.echo(f"There is no /{printable(name)}.\n{HELP}", err=True)
-        return
+        return True
     try:
         act(talk, rest.strip())
     except StepwellError as error:
         click.secho(f"Error: {printable(str(error))}", fg="red", err=True)
+    return True
 
 
 def _help(_talk: Conversation, _rest: str) -> None:
@@ -105,10 +105,6 @@ def _continue(talk: Conversation, _rest: str) -> None:
     talk.carry_on()
 
 
-def _quit(_talk: Conversation, _rest: str) -> None:
-    raise Leave
-
-
 ACTS: Final[dict[str, Callable[[Conversation, str], None]]] = {
     "help": _help,
     "new": _new,
@@ -117,5 +113,4 @@ ACTS: Final[dict[str, Callable[[Conversation, str], None]]] = {
     "rewind": _rewind,
     "fork": _fork,
     "continue": _continue,
-    "quit": _quit,
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
+from stepwell.cli.stopping import stoppable
 from stepwell.threads import said_in
 from stepwell.types import Command, Interrupt
 
@@ -55,9 +57,12 @@ class Words:
 def run_turn(graph: Any, given: Any, config: Mapping[str, Any], say: Callable[[str], None]) -> Ended:
     """Runs the graph on `given` until it ends or asks; `say` gets the assistant's words while they come."""
     words = Words(say)
-    for mode, event in graph.stream(given, config, stream_mode=["messages", "updates"]):
-        if mode == "messages":
-            words.take(event[0])
+    with stoppable() as switch:
+        stopping = {**config, "callbacks": [switch]}
+        with closing(graph.stream(given, stopping, stream_mode=["messages", "updates"])) as stream:
+            for mode, event in stream:
+                if mode == "messages":
+                    words.take(event[0])
     state = graph.get_state(config)
     values = state.values if isinstance(state.values, Mapping) else {"value": state.values}
     return Ended(
