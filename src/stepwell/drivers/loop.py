@@ -178,14 +178,19 @@ class LoopDriver:
 
     async def _run_here(self, task: Any) -> None:
         """A lone async task, in the run's own asyncio task: no hand-over, no extra turn of the loop."""
-        await task.aperform()
-        error = task.error
-        if error is not None:
-            me = asyncio.current_task()
-            if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
-                raise error
-            if isinstance(error, GraphInterrupt):
-                await _let_others_ask(task)
+        try:
+            await task.aperform()
+            error = task.error
+            if error is not None:
+                me = asyncio.current_task()
+                if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
+                    raise error
+                if isinstance(error, GraphInterrupt):
+                    await _let_others_ask(task)
+        except BaseException:
+            self.threaded += 1  # it comes back through Next like any other, once the core asks
+            self.arrived.append(task)
+            raise
 
     def _start(self, task: Any) -> None:
         if task.node.arun is None:

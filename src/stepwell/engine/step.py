@@ -39,7 +39,13 @@ def execute(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
     if len(tasks) == 1 and not run.heard and not run.records:
         node = tasks[0].node
         if node.cache is None and node.timeout is None and run.plan.step_timeout is None:
-            back = yield Next(tasks)
+            try:
+                back = yield Next(tasks)
+            except GeneratorExit:
+                raise
+            except BaseException:
+                yield from Crowd(run, tasks).abandon()
+                raise
             task = tasks[0]
             if task.error is None and task._questions is None and len(back) == 1:
                 _accept(task)
@@ -328,6 +334,11 @@ class Crowd:
                 yield record_of(task, finished=False)
             elif errors and task.error is not None:
                 yield record_of(task, finished=False, error=error_record(task.error))
+
+    def abandon(self) -> Steps[None]:
+        """`_abandon` for tasks that were all started."""
+        self.running.update(self.tasks)
+        yield from self._abandon()
 
     def _abandon(self) -> Steps[None]:
         """The run was stopped from outside: stops what runs, keeps what finished."""
