@@ -35,6 +35,10 @@ INSERT_RECORD: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?,
 _HEADS: Final = """SELECT n.ns, n.number,
     (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?1 AND checkpoint_ns = n.number)
 FROM namespaces n WHERE n.thread_id = ?1"""
+_UNUSED: Final = """SELECT key FROM threads t WHERE thread_id = ? AND metadata IS NULL AND epoch = 0
+    AND NOT EXISTS (SELECT 1 FROM checkpoint_rows WHERE thread_id = t.key)
+    AND NOT EXISTS (SELECT 1 FROM records WHERE thread_id = t.key)
+    AND NOT EXISTS (SELECT 1 FROM tickets WHERE thread = t.key)"""
 _MARKS: Final = """SELECT c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, r.run_id, c.children, c.metadata,
     r.metadata FROM checkpoint_rows c LEFT JOIN runs r ON r.thread_id = c.thread_id AND r.number = c.run
 WHERE c.thread_id = ? ORDER BY c.checkpoint_id"""
@@ -133,6 +137,13 @@ class SqlShelf(SqlChain):
         return Reading(thread, key, names, self.codec, self.sealer)
 
     # ------------------------------------------------------------------ a thread
+
+    def release(self, fence: Fence) -> Op[None]:
+        """As SqlChain.release; a thread that the run took and never wrote to is gone again."""
+        yield from super().release(fence)
+        rows = yield from Query(_UNUSED, (fence.thread,))
+        if rows:
+            yield from drop_all(rows[0][0])
 
     def guard(self, thread: str, fence: Fence | None) -> Op[None]:
         yield from lease_rows.check(thread, (yield from find_key(thread)), fence)

@@ -45,7 +45,9 @@ class DescribeAConfig:
         assert at_of({"configurable": {"thread_id": "t"}}, every_ns=True) == At("t", None, None, None)
 
     def test_names_checkpoint_and_branch(self) -> None:
-        config = {"configurable": {"thread_id": "t", "checkpoint_ns": "a:1", "checkpoint_id": ID.upper(), "branch": "b"}}
+        config = {
+            "configurable": {"thread_id": "t", "checkpoint_ns": "a:1", "checkpoint_id": ID.upper(), "branch": "b"}
+        }
 
         assert at_of(config) == At("t", "a:1", ID, "b")
 

@@ -10,7 +10,10 @@ from stepwell.checkpoint.base.metadata import looks_secret
 
 class DescribeMetadata:
     def test_take_the_plain_values_of_a_config(self) -> None:
-        config = {"metadata": {"user": "u1", "n": 1, "deep": {"a": 1}}, "configurable": {"lang": "de", "thread_id": "t"}}
+        config = {
+            "metadata": {"user": "u1", "n": 1, "deep": {"a": 1}},
+            "configurable": {"lang": "de", "thread_id": "t"},
+        }
 
         assert get_checkpoint_metadata(config, {"source": "loop", "step": 1}) == {
             "source": "loop",

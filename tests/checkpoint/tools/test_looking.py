@@ -183,3 +183,14 @@ class DescribeManyThreads:
 
         assert len(found) == 1500
         assert taken < 0.2
+
+
+class DescribeAThreadThatWasTakenAndNeverWritten:
+    def test_leaves_nothing(self, saver: Any) -> None:
+        loaded = saver.perform(saver.load(At("t"), lease=LeaseWish("run", 0)))
+        saver.perform(saver.release(loaded.fence))
+
+        assert listed(saver, status=["empty", "idle", "running"]) == []
+        if isinstance(saver, SqliteSaver):
+            with saver.cursor(transaction=False) as cursor:
+                assert cursor.execute("SELECT count(*) FROM threads").fetchall() == [(0,)]
