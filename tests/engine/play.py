@@ -227,10 +227,10 @@ def run_of(made: Plan, **fields: Any) -> Run:
     run.check_answer = lambda schema, answer, question: answer
     run.clock = run.wall = lambda: 100.0
     run.ids = IdClock(None, 0)
-    for name, value in fields.items():
-        setattr(run, name, value)
     run.checkpoint_id = "c0"
     run.step = 1
+    for name, value in fields.items():
+        setattr(run, name, value)
     run.begin()
     return run
 

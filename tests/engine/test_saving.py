@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from stepwell.engine import effects as fx
@@ -42,10 +44,8 @@ def played(made, **fields):
     """A whole run on a new thread, and what it was asked."""
     run, world = saved_run(made, **fields), World(unknown_thread())
     run.step = -1
-    try:
+    with contextlib.suppress(ValueError):
         world.play(run_graph(run, {}))
-    except ValueError:
-        pass
     return run, world
 
 
@@ -133,6 +133,37 @@ class DescribeExit:
 
         assert world.trace == ["Load", "Next", "Next", "Commit", "SaveWrites", "Release"]
         assert [len(kept.interrupts) for kept in world.records] == [1]
+
+
+class DescribeACancelledCommit:
+    @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+    def test_is_made_again_before_the_thread_is_given_back(self, durability):
+        class CutsIn(World):
+            cut = False
+
+            def answer(self, effect):
+                if type(effect) is fx.Commit and not self.cut:
+                    self.cut = True
+                    raise KeyboardInterrupt
+                return super().answer(effect)
+
+        run, world = saved_run(a_then_b(), durability=durability), CutsIn(unknown_thread())
+
+        with pytest.raises(KeyboardInterrupt):
+            world.play(run_graph(run, {}))
+
+        cut, again = (effect for effect in world.log if type(effect) is fx.Commit)
+        assert again.staged == cut.staged
+        assert world.trace[-1] == "Release"
+
+    def test_that_failed_is_not_made_again(self):
+        run, world = saved_run(a_then_b(), durability="exit"), World(unknown_thread())
+        world.refuses[fx.Commit] = StaleRunError("another took the thread")
+
+        with pytest.raises(StaleRunError):
+            world.play(run_graph(run, {}))
+
+        assert world.trace == ["Load", "Next", "Next", "Commit", "Release"]
 
 
 class DescribeACommit:

@@ -138,10 +138,19 @@ def commit_step(
 
 
 def flush(run: Run) -> Steps[None]:
-    """Commits what is staged; in `async` mode begins to."""
+    """Commits what is staged; in `async` mode begins to.
+
+    A run that is cancelled meanwhile owes it still: the same commit a second time is one.
+    """
     if run.moved:
         staged, run.moved = run.moved, []
-        yield CommitEffect(staged, run.fence, run.durability != "async")
+        try:
+            yield CommitEffect(staged, run.fence, run.durability != "async")
+        except (Exception, GeneratorExit):
+            raise
+        except BaseException:
+            run.moved = staged
+            raise
 
 
 def save_records(run: Run, records: Iterable[TaskRecord], *, shared: bool = True) -> Steps[None]:
@@ -163,14 +172,19 @@ def save_records(run: Run, records: Iterable[TaskRecord], *, shared: bool = True
 def save_exit(run: Run) -> Steps[None]:
     """What `exit` owes at the end of a run: one checkpoint, then the records of tasks that are still open."""
     owed, run.unsaved = run.unsaved, None
-    records, run.open_records = run.open_records, []
     run.closing = True
     if run.chain is not None and owed is not None:
         staged = run.chain.stage(_commit(run, owed.source, owed.moves, tuple(owed.records), run.step - 1, owed.stamp))
         run.base = staged.base
         run.head = owed.stamp.id
-        yield CommitEffect((staged,), run.fence)
-    latest = {record.task: record for record in records}
+        run.moved.append(staged)
+    try:
+        yield from flush(run)
+    except Exception:
+        run.open_records = []  # they belong to a checkpoint that is not there
+        raise
+    latest = {record.task: record for record in run.open_records}
+    run.open_records = []
     yield from save_records(run, latest.values())
 
 
