@@ -88,7 +88,17 @@ def close_channels(run: Run, moves: Moves) -> bool:
 
 def discard(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
     """Marks what triggered `tasks` as seen, so that they are not due any more."""
-    spent = _spend(run, tasks, moves)
+    _forget(run, tasks, _spend(run, tasks, moves), moves)
+
+
+def discard_routes(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
+    """Clears the routing cells that made `tasks` due; a join whose nodes have all arrived stays complete."""
+    latches = run.layout.latches
+    spent = {name: MISSING for task in tasks for name in task.triggers if name in latches and name in run.cells}
+    _forget(run, tasks, spent, moves)
+
+
+def _forget(run: Run, tasks: Sequence[Task], spent: dict[str, Any], moves: Moves) -> None:
     if TASKS in run.cells and any(task.triggers == (TASKS,) for task in tasks):
         spent[TASKS] = MISSING
     _take(run, spent, moves)

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepwell.copies import copied
 from stepwell.engine.adopting import stored_records
-from stepwell.engine.apply import Moves, apply_writes, close_channels, discard
+from stepwell.engine.apply import Moves, apply_writes, close_channels, discard, discard_routes
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import Next, Release
 from stepwell.engine.entering import carried, input_task, standing
@@ -90,7 +90,8 @@ def _as_nodes(run: Run, updates: Sequence[StateUpdate], source: Source, parent: 
     records = step_records(tasks)
     moves = Moves()
     staying = {task.id for task in due} if kept else set()
-    discard(run, [task for task in due if task.id not in staying or task.id in answered], moves)
+    discard(run, [task for task in due if task.id in answered], moves)
+    discard_routes(run, [task for task in due if task.id not in staying and task.id not in answered], moves)
     for task in tasks:
         task.triggers = ()  # an update in a node's name does not count as the node having run
     moves.then(apply_writes(run, tasks))

@@ -63,14 +63,15 @@ def show_values(run: Run) -> Steps[None]:
         yield from show(run, "values", run.shown())
 
 
-def show_interrupts(run: Run, questions: tuple[Interrupt, ...]) -> Steps[None]:
-    """That the run pauses: in `updates`, and merged into `values`."""
+def show_interrupts(run: Run, asked: Sequence[tuple[Interrupt, ...]]) -> Steps[None]:
+    """That the run pauses: in `updates`, an event a task; all questions merged into `values`."""
     if "updates" in run.modes:
-        yield from show(run, "updates", {INTERRUPT: questions})
+        for questions in asked:
+            yield from show(run, "updates", {INTERRUPT: questions})
     if "values" in run.modes:
         values = run.shown()
-        shown = {**values, INTERRUPT: questions} if isinstance(values, dict) else {INTERRUPT: questions}
-        yield from show(run, "values", shown)
+        every = {INTERRUPT: tuple(question for questions in asked for question in questions)}
+        yield from show(run, "values", {**values, **every} if isinstance(values, dict) else every)
 
 
 def show_checkpoint(run: Run, source: str, parent: str | None, tasks: Sequence[Task]) -> Steps[None]:

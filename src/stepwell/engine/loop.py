@@ -144,15 +144,15 @@ def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
     yield from save_records(run, (*records, *run.called.values()))
     for task in done:
         yield from show_end(run, task, run.step)
-    questions = {question.id: question for task in done for question, _ in (task.questions.open if task.paused else ())}
-    found = tuple(questions.values())
-    yield from show_interrupts(run, found)
-    return found
+    asked = [tuple(question for question, _ in task.questions.open) for task in done if task.paused]
+    run.laid_over = [write for task in done if task.done for write in task.writes]
+    yield from show_interrupts(run, asked)
+    return tuple({question.id: question for questions in asked for question in questions}.values())
 
 
 def _stop(run: Run) -> Steps[tuple[Interrupt, ...]]:
     """A static breakpoint: `next` says where."""
-    yield from show_interrupts(run, ())
+    yield from show_interrupts(run, [()])
     return ()
 
 

@@ -107,6 +107,7 @@ class Run:
         self.records: dict[str, TaskRecord] = {}  # stored tasks of the step that is next
         self.called: dict[str, TaskRecord] = {}  # finished @task calls, by path
         self.own_memories: dict[str, str] = {}  # namespace of a graph with its own memory → the task that uses it
+        self.laid_over: list[tuple[str, Any]] = []  # after a pause: writes of the open step's finished tasks
         self.answered: set[str] = set()  # tasks that this run brought answers for
         self.open_records: list[TaskRecord] = []  # what durability="exit" owes of tasks that are still open
         self.children: dict[str, str] = {}
@@ -249,7 +250,7 @@ class Run:
     def output(self) -> Any:
         """What the run returns: the output keys as they stand."""
         wanted = self.plan.output if self.output_keys is None else self.output_keys
-        values = self.all_values()
+        values = self._as_it_stands()
         if isinstance(wanted, str):
             return self._one(wanted, values)
         return {name: values[name] for name in wanted if name in values}
@@ -257,10 +258,19 @@ class Run:
     def shown(self) -> Any:
         """What `values` events show: all state keys in the order of the schema."""
         wanted = self.plan.stream if self.output_keys is None else self.output_keys
-        values = self.all_values()
+        values = self._as_it_stands()
         if isinstance(wanted, str):
             return self._one(wanted, values)
         return {name: values[name] for name in wanted if name in values}
+
+    def _as_it_stands(self) -> dict[str, Any]:
+        """All values; after a pause with what finished tasks of the open step wrote, where that merges."""
+        if self.laid_over:
+            try:
+                return self.values_with(self.laid_over)
+            except Exception:  # a conflict: the step will say so when it is taken
+                self.laid_over = []
+        return self.all_values()
 
     def _one(self, name: str, values: dict[str, Any]) -> Any:
         if name in values or not self.is_available(name):

@@ -102,7 +102,7 @@ class Crowd:
         task.record = record
         if record.finished:
             self.waiting.remove(task)
-            task.writes, task.done, task.attempt = list(record.writes), True, record.attempt
+            task.writes, task.done, task.attempt, task.cached = list(record.writes), True, record.attempt, True
         elif record.error is not None and task.node.handler is not None:
             self.waiting.remove(task)
             task.error = retold(record.error)

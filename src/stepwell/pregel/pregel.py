@@ -23,7 +23,7 @@ from stepwell.types import NS_END, NS_SEP, ensure_valid_checkpointer
 class Pregel(Running, Looking, Describing, Chaining):
     """A graph that runs: nodes that are due when a channel they listen to moved, in supersteps.
 
-    Made by `StateGraph(...).compile()`, `@entrypoint`, or from nodes and channels (names.md: `Pregel(nodes=…)`).
+    Made by `StateGraph(...).compile()`, `@entrypoint`, or from nodes and channels: `Pregel(nodes=…, channels=…)`.
     """
 
     plan: Plan
