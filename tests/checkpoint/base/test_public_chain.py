@@ -45,8 +45,12 @@ class Toy(BaseCheckpointSaver):
     ) -> Iterator[CheckpointTuple]:
         at = config["configurable"]
         bound = before["configurable"]["checkpoint_id"] if before else "~"
-        found = [kept for key, kept in sorted(self.kept.items(), key=lambda pair: pair[0][2], reverse=True)
-                 if key[0] == at["thread_id"] and at.get("checkpoint_ns", key[1]) == key[1] and key[2] < bound]  # fmt: skip
+        ordered = sorted(self.kept.items(), key=lambda pair: pair[0][2], reverse=True)
+        found = [
+            kept
+            for (thread, ns, id), kept in ordered
+            if thread == at["thread_id"] and at.get("checkpoint_ns", ns) == ns and id < bound
+        ]
         yield from found[:limit]
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:

@@ -50,6 +50,12 @@ class DescribeOpening:
         with pytest.raises(DatabaseError, match="was closed"):
             await saver.aget_tuple(cfg())
 
+    async def test_is_set_up_with_and_without_await(self, tmp_path: Path) -> None:
+        async with AsyncSqliteSaver.from_conn_string(tmp_path / "x.db") as saver:
+            saver.setup()
+            assert await saver.setup() is None
+            assert await saver.aget_tuple(cfg()) is None
+
     @pytest.mark.claim("A-75", "A-08")
     def test_finds_what_another_process_saved(self, tmp_path: Path) -> None:
         with SqliteSaver(tmp_path / "x.db") as saver:
