@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from stepwell.copies import COPIERS
@@ -42,6 +42,32 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
     """
     moves = Moves()
     new = _spend(run, tasks, moves)
+    if len(tasks) > 1 or not _set_lone(run, tasks[0].writes, new):
+        _merge(run, tasks, new)
+    elif run.layout.clears:
+        _clear_idle(run, new, new)
+    _take(run, new, moves)
+    return moves
+
+
+def _set_lone(run: Run, writes: Sequence[tuple[str, Any]], new: dict[str, Any]) -> bool:
+    """The usual step: one task that wrote plain keys and routes, each once. Answers False when it is another."""
+    latches, plain = run.layout.latches, run.layout.plain
+    spent = len(new)
+    for name, value in writes:
+        if name in latches:
+            new[name] = None
+        elif name in plain and name not in new and type(value) is not Overwrite:
+            new[name] = value
+        else:
+            for written in list(new)[spent:]:
+                del new[written]
+            return False
+    return TASKS not in run.cells
+
+
+def _merge(run: Run, tasks: Sequence[Task], new: dict[str, Any]) -> None:
+    """The new state of every channel that the tasks wrote, or that clears itself because none did."""
     grouped = _group(tasks)
     sends = grouped.pop(TASKS, None)
     latches, plain = run.layout.latches, run.layout.plain
@@ -56,8 +82,6 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
         _clear_idle(run, grouped, new)
     if sends or TASKS in run.cells:
         new[TASKS] = sends or MISSING
-    _take(run, new, moves)
-    return moves
 
 
 def _fold(run: Run, tasks: Sequence[Task], name: str, state: Any, writes: list[Any]) -> Any:
@@ -137,7 +161,7 @@ def _group(tasks: Sequence[Task]) -> dict[str, list[Any]]:
     return grouped
 
 
-def _clear_idle(run: Run, written: dict[str, list[Any]], new: dict[str, Any]) -> None:
+def _clear_idle(run: Run, written: Collection[str], new: dict[str, Any]) -> None:
     for name in run.layout.clears:
         if name in run.cells and name not in written:
             state = run.plan.channels[name].idle(run.cells[name])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from stepwell.engine.apply import Moves, apply_writes, close_channels
-from stepwell.engine.due import due_tasks
+from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import Release
 from stepwell.engine.entering import enter
 from stepwell.engine.events import show_checkpoint, show_end, show_interrupts, show_starts, show_values
@@ -54,16 +54,25 @@ def _steps(run: Run) -> Steps[tuple[Interrupt, ...] | None]:
         if not is_entry:
             if run.taken >= run.limit:
                 raise _limit_reached(run, tasks)
-            if _stops_at(run, run.interrupt_before, tasks) and not run.passing:
+            if run.interrupt_before and not run.passing and _stops_at(run, run.interrupt_before, tasks):
                 return (yield from _stop(run))
             if run.control is not None and run.control.drain_requested:
                 raise GraphDrained(run.control.drain_reason)
         run.passing = False
-        done = yield from _superstep(run, tasks)
-        if any(task.paused for task in done):
+        done = yield from (_superstep(run, tasks) if run.modes else execute(run, tasks))
+        if len(done) > 1:
+            done.sort(key=by_path)
+        if done[0].paused if len(done) == 1 else any(task.paused for task in done):
             return (yield from _pause(run, done))
-        tasks = yield from _advance(run, done, is_entry)
-        if _stops_at(run, run.interrupt_after, done) and not is_entry:
+        if run.chain is None and not run.modes:
+            tasks = _stepped(run, apply_writes(run, done))
+            run.end_step()
+            run.records = {}
+            run.step += 1
+            run.taken += not is_entry
+        else:
+            tasks = yield from _advance(run, done, is_entry)
+        if run.interrupt_after and not is_entry and _stops_at(run, run.interrupt_after, done):
             return (yield from _stop(run))
     if run.parked:
         return (yield from _unpark(run))
@@ -75,10 +84,15 @@ def _superstep(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
         for task in tasks:
             task.id  # noqa: B018  # it follows from the checkpoint the step starts from, which moves on
         yield from show_starts(run, tasks)
-    done = yield from execute(run, tasks)
-    if len(done) > 1:
-        done.sort(key=by_path)
-    return done
+    return (yield from execute(run, tasks))
+
+
+def _stepped(run: Run, moves: Moves) -> list[Task]:
+    """The tasks of the next step, after what this one moved."""
+    tasks = due_tasks(run, moves.changed)
+    if not tasks and run.layout.finishes and close_channels(run, moves):
+        tasks = due_tasks(run, moves.changed)
+    return tasks
 
 
 def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
@@ -90,12 +104,10 @@ def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
             run, [record_of(task, finished=False, error=error_record(error)) for task in done if task.done]
         )
         raise
-    tasks = due_tasks(run, moves.changed)
-    if not tasks and run.layout.finishes and close_channels(run, moves):
-        tasks = due_tasks(run, moves.changed)
+    tasks = _stepped(run, moves)
     parent, step = run.checkpoint_id, run.step
     if run.chain is not None:
-        names = tuple([task.name for task in tasks])
+        names = next_names(run, tasks)
         then: Literal["go on", "release"] = "go on" if tasks or run.parked else "release"
         yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent, then=then)
     else:
