@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+
 import pytest
+
+from stepwell.demo.graph import PAUSE
+from tests.cli.conftest import STEPWELL
+
+
+@pytest.fixture(scope="module")
+def four_turns(tmp_path_factory):
+    """A database with a thread `t` of four turns, told once."""
+    path = tmp_path_factory.mktemp("told") / "stepwell.db"
+    lines = b"My name is Ada.\nMy name is Bob.\nMy name is Cleo.\nMy name is Dee.\n"
+    args = [*STEPWELL, "chat", "--thread", "t", "--new", "--db", str(path)]
+    subprocess.run(args, input=lines, check=True, capture_output=True, env={**os.environ, PAUSE: "0"})
+    return path
 
 
 @pytest.fixture
-def told(stepwell):
-    """A thread `t` of four turns."""
-    lines = "My name is Ada.\nMy name is Bob.\nMy name is Cleo.\nMy name is Dee.\n"
-    stepwell("chat", "--thread", "t", "--new", stdin=lines)
-    return "t"
+def told(four_turns, home):
+    """A home of one's own with that database in it."""
+    (home / ".stepwell").mkdir()
+    shutil.copy(four_turns, home / ".stepwell" / "stepwell.db")
 
 
 def log(stepwell, *args):

@@ -24,6 +24,16 @@ class DescribeAListing:
 
         assert ids(list_threads(saver)) == ["a", "b"] and latest_thread(saver) == "a"
 
+    def test_b64_tells_of_one_more_turn(self, saver, talk):
+        talk("t", "hi")
+        before = list_threads(saver).threads[0]
+        talk("t", "again")
+
+        after = list_threads(saver).threads[0]
+
+        assert after.checkpoints == before.checkpoints + 3 and after.checkpoint_id > before.checkpoint_id
+        assert after.updated_at > before.updated_at and after.created_at == before.created_at
+
     def test_says_whether_there_is_more(self, saver, talk):
         for name in "abc":
             talk(name, "hi")

@@ -8,6 +8,8 @@ import json
 from collections.abc import Mapping, Set
 from typing import Any
 
+import click
+
 from stepwell.threads import said_in
 from stepwell.types import Unknown
 
@@ -15,6 +17,11 @@ from stepwell.types import Unknown
 def as_json(value: Any) -> str:
     """`value` as one line of JSON. Keys keep their order; text stays text in every script."""
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def print_json(value: Any) -> None:
+    """Prints `value` as one line of JSON."""
+    click.echo(as_json(value))
 
 
 def plain(value: Any) -> Any:

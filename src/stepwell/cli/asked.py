@@ -11,8 +11,6 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from stepwell.cli.asjson import as_json
-
 F = TypeVar("F", bound=Callable[..., Any])
 VARIABLE: Final = "STEPWELL_DB"
 """Environment variable that names the database when --db does not."""
@@ -35,10 +33,6 @@ class Asked:
     def db_flag(self) -> str:
         """What to add to a command that shall work on the same database."""
         return f" --db {shlex.quote(str(self.db))}" if self.db is not None else ""
-
-    def say(self, data: Any) -> None:
-        """Prints `data` as one line of JSON."""
-        click.echo(as_json(data))
 
 
 def with_common_options(command: F) -> F:

@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.threads import (
@@ -49,7 +50,7 @@ def command(
     go_on = f"stepwell chat{asked.db_flag} --thread {shlex.quote(forked.thread_id)}"
     go_on += f" --branch {shlex.quote(forked.branch)}" if into is None else ""
     if asked.json:
-        asked.say(
+        print_json(
             {
                 "thread": forked.thread_id,
                 "branch": forked.branch,

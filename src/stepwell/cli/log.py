@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import ago, columns, count, one_line, printable
@@ -32,7 +33,7 @@ def command(asked: Asked, thread: str, steps: bool, leaves: bool, branch: str | 
     with opened(asked.path) as saver:
         log = read_log(saver, find_thread(saver, thread), branch=branch, leaves=leaves, steps=steps)
     if asked.json:
-        asked.say(_json(log, limit, steps))
+        print_json(_json(log, limit, steps))
     else:
         print_log(log, limit=limit, steps=steps)
 

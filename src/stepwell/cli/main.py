@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import traceback
@@ -11,7 +12,6 @@ from typing import Final
 
 import click
 
-from stepwell.cli.asjson import as_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, USAGE, exit_code
 from stepwell.cli.text import printable
@@ -105,7 +105,7 @@ def _report(asked: Asked, error: Exception, message: str) -> None:
         report: dict[str, object] = {"error": type(error).__name__, "message": message}
         if isinstance(error, AmbiguousIdError):
             report["candidates"] = list(error.candidates)
-        click.echo(as_json(report), err=True)
+        click.echo(json.dumps(report, ensure_ascii=False), err=True)
     else:
         click.echo(f"{click.style('Error:', fg='red')} {printable(message)}", err=True)
 

@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
@@ -39,7 +40,7 @@ def command(
         rewound = rewind_thread(saver, thread_id, target, branch=branch)
     undo = undo_of(rewound, asked.db_flag)
     if asked.json:
-        asked.say(
+        print_json(
             {
                 "thread": rewound.thread_id,
                 "branch": rewound.branch,

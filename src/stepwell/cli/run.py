@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from stepwell.cli.asjson import plain
+from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import OFFLINE, load_graph
@@ -52,7 +52,7 @@ def command(
             click.echo(f"thread {printable(at.thread_id)}", err=True)
         ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
     if asked.json:
-        asked.say(_json(at, ended))
+        print_json(_json(at, ended))
     else:
         _finish(asked, at, ended)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from stepwell.cli.asjson import plain
+from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import folded, printable
@@ -33,7 +33,7 @@ def command(asked: Asked, thread: str, checkpoint: str | None, branch: str | Non
         id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
         shown = show_checkpoint(saver, thread_id, id, branch=branch)
     if asked.json:
-        asked.say(_json(shown))
+        print_json(_json(shown))
     else:
         _print(shown, full)
 

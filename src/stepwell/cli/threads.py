@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import ago, count, one_line, pad, printable
@@ -37,7 +38,7 @@ def command(asked: Asked, status: str | None, filters: tuple[str, ...], limit: i
     else:
         listing = Listing((), more=False)
     if asked.json:
-        asked.say({"threads": [_row(info) for info in listing.threads], "more": listing.more})
+        print_json({"threads": [_row(info) for info in listing.threads], "more": listing.more})
     else:
         print_threads(listing)
 
