@@ -237,7 +237,7 @@ def run_of(made: Plan, **fields: Any) -> Run:
 
 def saved_run(made: Plan, **fields: Any) -> Run:
     """A run with a saver: thread "t"."""
-    return run_of(made, chain=Chain(), at=At("t"), fence=FENCE, **fields)
+    return run_of(made, **{"chain": Chain(), "at": At("t"), "fence": FENCE, **fields})
 
 
 def due(run: Run, *names: str) -> list[Task]:
@@ -296,7 +296,7 @@ def record(task: Task | str, *writes: tuple[str, Any], **fields: Any) -> TaskRec
 def asked(task: Task | str, value: Any = "sure?", identity: str = "#q:0", **fields: Any) -> TaskRecord:
     """A stored record of a task that waits for an answer."""
     question = Interrupt(value, task_id(value, identity).replace("-", ""))
-    return record(task, finished=False, interrupts=((question, identity),), **fields)
+    return record(task, interrupts=((question, identity),), **{"finished": False, **fields})
 
 
 def loaded(cells: Mapping[str, Any] | None = None, **fields: Any) -> Loaded:

@@ -76,4 +76,4 @@ def _as_int(version: Any) -> int:
     if isinstance(version, int):
         return version if version >> 20 else version << 20
     whole, _, rest = str(version).partition(".")
-    return (int(whole) << 20) | (int(rest[:5] or 0) & 0xFFFFF)
+    return int(whole) << 20 | int(rest.ljust(5, "0")[:5])

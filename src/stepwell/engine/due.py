@@ -26,6 +26,12 @@ def due_tasks(run: Run, changed: Iterable[str] | None = None) -> list[Task]:
     return tasks
 
 
+def next_names(run: Run, tasks: Iterable[Task]) -> tuple[str, ...]:
+    """What a checkpoint says is due from it: the next tasks, and nodes whose question is kept while the run goes on."""
+    names = tuple([task.name for task in tasks])
+    return (*names, *sorted(run.parked)) if run.parked else names
+
+
 def _due_names(run: Run, changed: Iterable[str] | None) -> list[str]:
     found: dict[str, None] = {}
     if changed is None:

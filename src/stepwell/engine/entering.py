@@ -9,14 +9,15 @@ from typing import Any
 from stepwell.copies import copied
 from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, discard
-from stepwell.engine.due import due_tasks
+from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_values
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
+from stepwell.engine.parking import file_parked, park
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, path_text, revised, save_records, step_records
-from stepwell.engine.task import PULL, Task, by_path
+from stepwell.engine.task import Task, by_path
 from stepwell.errors import EmptyInputError, InvalidUpdateError, ThreadNotFoundError, UnfinishedQuestionError
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
@@ -55,6 +56,7 @@ def _input(run: Run, given: Any) -> Steps[None]:
     entry = input_task(run, writes)
     moves.then(apply_writes(run, [entry]))
     yield from commit_input(run, "input", moves, hold=True)
+    yield from file_parked(run)
 
 
 def _due_before_input(run: Run) -> list[Task]:
@@ -77,7 +79,7 @@ def commit_input(run: Run, source: Source, moves: Moves, *, hold: bool = False) 
     parent = _parent_of(run)
     entry = run.plan.nodes.get(run.plan.entry or "")
     hold = hold and entry is not None and entry.plain and not run.modes & {"checkpoints", "debug"}
-    names = tuple(task.name for task in tasks)
+    names = next_names(run, tasks)
     yield from commit_step(run, source, moves, (), names=names, parent=parent, then="hold" if hold else "go on")
     if run.modes:
         yield from show_checkpoint(run, source, parent, tasks)
@@ -96,7 +98,7 @@ def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]
         if run.on_interrupted == "raise":
             raise _unfinished(run, asking, records)
         if run.on_interrupted == "keep":
-            _park(run, asking, records)
+            park(run, asking, records)
             asking = []
     finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
     if not finished:
@@ -125,16 +127,6 @@ def _unfinished(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]
         "Answer with Command(resume=...), or say what shall become of the question: "
         'on_interrupted="drop" or "keep" on compile() or in the config.'
     )
-
-
-def _park(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> None:
-    for task in asking:
-        if task.path[0] != PULL:
-            raise InvalidUpdateError(
-                f'on_interrupted="keep" cannot keep the question of node {task.name!r}: a Send started it, and its '
-                "argument belongs to the step that is left. Answer it first, or drop it."
-            )
-        run.parked[task.name] = records[task.id]
 
 
 # Going on.

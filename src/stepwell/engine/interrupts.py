@@ -26,6 +26,9 @@ FROM_BELOW = "@"
 SIDE = "~"
 """Begins the identity of a question that was not asked on the node's own strand."""
 BODIES = ("perform", "aperform")
+TASK_FILE = __file__.removesuffix("interrupts.py") + "task.py"
+OWN_FILES = __file__.rpartition("engine")[0]
+"""Where this library lies: its own functions are no part of a call path, and may change."""
 
 
 class Questions:
@@ -231,9 +234,9 @@ def call_path() -> tuple[str, bool]:
     names: list[str] = []
     while frame is not None:
         code = frame.f_code
-        if code.co_name in BODIES and code.co_filename.endswith("task.py"):
+        if code.co_name in BODIES and code.co_filename == TASK_FILE:
             return ">".join(reversed(names[:-1])), True  # the last is the node's own function: it may be renamed
-        if "stepwell" not in code.co_filename:
+        if not code.co_filename.startswith(OWN_FILES):
             names.append(code.co_qualname)
         frame = frame.f_back
     return ">".join(reversed(names[:8])), False

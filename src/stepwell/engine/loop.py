@@ -13,6 +13,7 @@ from stepwell.engine.events import show_checkpoint, show_end, show_interrupts, s
 from stepwell.engine.faults import error_record
 from stepwell.engine.opening import open_run
 from stepwell.engine.parent import raise_to_parent
+from stepwell.engine.parking import file_parked, parked_tasks
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, commit_step, record_of, save_exit, save_records, settle, step_records
 from stepwell.engine.step import execute
@@ -75,7 +76,7 @@ def _steps(run: Run) -> Steps[tuple[Interrupt, ...] | None]:
         if run.interrupt_after and not is_entry and _stops_at(run, run.interrupt_after, done):
             return (yield from _stop(run))
     if run.parked:
-        return (yield from _unpark(run))
+        return (yield from _pause(run, []))
     return None
 
 
@@ -110,6 +111,8 @@ def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
         names = next_names(run, tasks)
         then: Literal["go on", "release"] = "go on" if tasks or run.parked else "release"
         yield from commit_step(run, "loop", moves, _records_of(run, done), names=names, parent=parent, then=then)
+        if run.parked:
+            yield from file_parked(run)
     else:
         run.step += 1
         run.end_step()
@@ -152,6 +155,7 @@ def _shows_return(run: Run, done: Sequence[Task]) -> bool:
 
 def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
     """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint."""
+    done = [*done, *parked_tasks(run)]
     records = [record_of(task, finished=task.done) for task in done if task.paused or task.finished_now]
     yield from save_records(run, (*records, *run.called.values()))
     for task in done:
@@ -164,6 +168,8 @@ def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
 
 def _stop(run: Run) -> Steps[tuple[Interrupt, ...]]:
     """A static breakpoint: `next` says where."""
+    if run.parked:
+        return (yield from _pause(run, []))
     yield from show_interrupts(run, [()])
     return ()
 
@@ -174,20 +180,6 @@ def _stops_at(run: Run, names: Sequence[str] | str, tasks: Sequence[Task]) -> bo
     if names == "*":
         return any(not task.node.hidden for task in tasks)
     return any(task.name in names for task in tasks)
-
-
-def _unpark(run: Run) -> Steps[tuple[Interrupt, ...]]:
-    """The run is over but for questions that were kept: they wait at its last checkpoint, under their own ids."""
-    parked, run.parked = run.parked, {}
-    waiting = due_tasks(run)
-    done = []
-    for task in waiting:
-        record = parked.get(task.name)
-        if record is not None:
-            task.record, task.paused = record, True
-            task.questions.open = [pair for pair in record.interrupts if pair[1] not in dict(record.answers)]
-            done.append(task)
-    return (yield from _pause(run, done))
 
 
 def _limit_reached(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
@@ -220,6 +212,7 @@ def _close_after(run: Run, error: BaseException) -> Steps[None]:
     if run.chain is None:
         return
     try:
+        yield from file_parked(run, is_over=True)
         if run.durability == "exit":
             yield from save_exit(run)
         else:
