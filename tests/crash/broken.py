@@ -13,6 +13,7 @@ from stepwell.errors import DatabaseError
 from tests.crash.children import CONFIG
 from tests.crash.shapes import Diary, Nodes, row
 
+DEFAULT = apsw.vfs_names()[0]
 TURN: dict[str, Any] = {"trail": ["x" * 2000]}
 
 
@@ -42,7 +43,7 @@ class FailingFile(apsw.VFSFile):
     failing = False
 
     def __init__(self, name: Any, flags: Any) -> None:
-        super().__init__("", name, flags)
+        super().__init__(DEFAULT, name, flags)
 
     def xWrite(self, data: Any, offset: int) -> None:
         if FailingFile.failing:
@@ -59,7 +60,7 @@ class FailingDisk(apsw.VFS):
     """SQLite's default file system, with files that can be made to fail."""
 
     def __init__(self) -> None:
-        super().__init__("failing", "", makedefault=True)
+        super().__init__("failing", DEFAULT, makedefault=True)
 
     def xOpen(self, name: Any, flags: Any) -> FailingFile:
         return FailingFile(name, flags)

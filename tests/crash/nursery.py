@@ -6,6 +6,7 @@ The test talks to it in lines of JSON. A child runs one function of `tests.crash
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
 import os
@@ -21,6 +22,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KILLED = -signal.SIGKILL
+LONGEST_S = 50
+"""A child that takes longer tells where it is, and ends."""
 
 
 class Ended(NamedTuple):
@@ -95,6 +98,12 @@ class Nursery:
         self._server.stdout.close()
 
 
+def fast_folder() -> Path | None:
+    """Where files are kept in memory, if there is such a place: a killed process loses no more there than on a disk."""
+    memory = Path("/dev/shm")
+    return memory if os.access(memory, os.W_OK) else None
+
+
 @contextmanager
 def nursery(*modules: str) -> Iterator[Nursery]:
     """A nursery with these modules imported."""
@@ -110,6 +119,8 @@ def _child(what: dict[str, Any]) -> None:
     """The life of a child; it ends here."""
     answer = Path(what["answer"])
     code = 1
+    trouble = answer.with_suffix(".trouble").open("w")
+    faulthandler.dump_traceback_later(LONGEST_S, exit=True, file=trouble)
     try:
         module, _, function = what["function"].partition(":")
         found = getattr(importlib.import_module(module), function)(**what["arguments"])
@@ -118,7 +129,8 @@ def _child(what: dict[str, Any]) -> None:
         waiting.rename(answer)
         code = 0
     except BaseException:
-        answer.with_suffix(".trouble").write_text(traceback.format_exc())
+        trouble.write(traceback.format_exc())
+        trouble.flush()
     finally:
         os._exit(code)
 
@@ -126,7 +138,9 @@ def _child(what: dict[str, Any]) -> None:
 def main() -> None:
     """Serves until its input ends."""
     for module in sys.argv[1:]:
-        importlib.import_module(module)
+        warm = getattr(importlib.import_module(module), "warm", None)
+        if warm is not None:
+            warm()
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what a child prints goes to stderr
     for line in sys.stdin:

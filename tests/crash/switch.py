@@ -21,12 +21,23 @@ class Switch:
     """Counts boundaries; at number `kill_at` the process ends as by kill -9. 0: it only counts."""
 
     def __init__(self, kill_at: int = 0) -> None:
-        self.kill_at, self.count = kill_at, 0
+        self.kill_at, self.count, self.is_watching = kill_at, 0, False
 
     def pass_(self) -> None:
         self.count += 1
         if self.count == self.kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(self) -> None:
+        """From here on boundaries count."""
+        if self.is_watching:
+            return
+        self.is_watching = True
+        for connection in (ApswConnection, StdlibConnection):
+            for name in ("query", "many"):
+                setattr(connection, name, _around(self, getattr(connection, name)))
+        for driver, name in ((ThreadDriver, "flow"), (LoopDriver, "flow"), (LoopDriver, "drive")):
+            setattr(driver, name, _with_watched_core(self, getattr(driver, name)))
 
 
 def _around(switch: Switch, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,17 +78,6 @@ def _with_watched_core(switch: Switch, drive: Callable[..., Any]) -> Callable[..
         return drive(self, WatchedCore(core, switch), *args)
 
     return watched
-
-
-def kill_at(boundary: int) -> Switch:
-    """From now on the process dies at this boundary; the switch tells how many there were."""
-    switch = Switch(boundary)
-    for connection in (ApswConnection, StdlibConnection):
-        for name in ("query", "many"):
-            setattr(connection, name, _around(switch, getattr(connection, name)))
-    for driver, name in ((ThreadDriver, "flow"), (LoopDriver, "flow"), (LoopDriver, "drive")):
-        setattr(driver, name, _with_watched_core(switch, getattr(driver, name)))
-    return switch
 
 
 def kill_after(seconds: float) -> None:

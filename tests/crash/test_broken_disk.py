@@ -41,7 +41,7 @@ class DescribeAFullDisk:
         assert found["integrity"] == "ok"
         assert found["lineage"]
         assert len(found["found"]["values"]["trail"]) == full["found"]
-        assert len(found["answer"]["trail"]) % 4 == 0
+        assert len(found["again"]["values"]["trail"]) % 4 == 0
         assert found["again"]["next"] == []
 
 

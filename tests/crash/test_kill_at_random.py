@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.crash.killed import Killed
 from tests.crash.nursery import Nursery
 from tests.crash.shapes import SHAPES
-from tests.crash.test_kill_at_every_boundary import Killed
 
 pytestmark = [pytest.mark.slow, pytest.mark.claim("B-86")]
 LONGEST_S = 0.04
@@ -19,14 +19,15 @@ LONGEST_S = 0.04
 @pytest.mark.parametrize("seed", range(10))
 class DescribeAProcessKilledAtARandomMoment:
     def test_leaves_a_thread_that_goes_on_as_if_nothing_had_happened(
-        self, children: Nursery, tmp_path: Path, seed: int
+        self, children: Nursery, folder: Path, made: Path, seed: int
     ) -> None:
         dice = random.Random(seed)
         killed = 0
         for number in range(12):
             run = Killed(
                 children,
-                tmp_path / f"{number}",
+                folder / f"{number}",
+                made,
                 dice.choice(list(SHAPES)),
                 driver=dice.choice(["sync", "async"]),
                 durability=dice.choice(["sync", "sync", "async", "exit"]),
