@@ -98,6 +98,13 @@ class DescribeAChatInATerminal:
         assert "You said: “hello”" in seen and talk.wait(40) == 0
         os.close(ours)
 
+    def test_colours_are_for_terminals_that_want_them(self, stepwell, environment, tmp_path):
+        stepwell("chat", stdin="hello\n")
+
+        shown = {wish: in_terminal(["threads"], {**environment, **wish_of(wish)}, tmp_path) for wish in ("", "1")}
+
+        assert "\x1b[" in shown[""] and "\x1b[" not in shown["1"]
+
 
 def read_terminal(terminal, text):
     """Everything a terminal shows up to `text`."""
@@ -105,6 +112,21 @@ def read_terminal(terminal, text):
     while text.encode() not in seen:
         seen += os.read(terminal, 1024)
     return seen.decode()
+
+
+def wish_of(no_color):
+    return {"NO_COLOR": no_color} if no_color else {}
+
+
+def in_terminal(args, environment, folder):
+    """What a command shows in a terminal."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run([*STEPWELL, *args], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder)
+    assert done.returncode == 0
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    return shown
 
 
 class DescribeAThreadThatIsNotThere:
@@ -127,6 +149,25 @@ class DescribeAThreadThatIsNotThere:
         ended = stepwell("chat", "--thread", "shopping", "--new", expect=2, stdin="hello\n")
 
         assert "there is a thread 'shopping' already" in ended.err
+
+
+class DescribeAGraphOneCannotTalkTo:
+    def test_is_refused_before_anything_is_typed(self, stepwell, module):
+        graph = module(
+            """
+from typing import TypedDict
+from stepwell.graph import START, StateGraph
+
+class S(TypedDict):
+    n: int
+
+graph = StateGraph(S).add_node("a", lambda state: {}).add_edge(START, "a")
+"""
+        )
+
+        ended = stepwell("chat", "--graph", f"{graph}:graph", expect=2)
+
+        assert "keeps no 'messages'" in ended.err and "run --input JSON" in ended.err
 
 
 class DescribeAChatThatIsKilled:
@@ -241,7 +282,7 @@ class DescribeWhatIsTypedInsteadOfAMessage:
         ended = stepwell("chat", "--thread", "t", "--new", stdin="\n".join(lines) + "\n")
 
         assert "(3 turns back). To undo: /rewind " in ended.out
-        assert ended.out.endswith("One turns ago you said: “one”\n")
+        assert ended.out.endswith("One turn ago you said: “one”\n")
         assert said("t") == ["one", "What did I say one turn ago?"]
 
     def test_fork_goes_on_in_a_branch(self, stepwell, said):
@@ -278,7 +319,7 @@ class DescribeAQuestionOfAGraph:
 
         ended = stepwell("chat", "--graph", f"{graph}:graph", stdin="begin\nyes\n")
 
-        assert ended.out == "\n? sure?\nyou said yes\n"
+        assert ended.out == "? sure?\nyou said yes\n"
 
     def test_waits_for_the_next_process(self, stepwell, module):
         graph = module(ASKING)

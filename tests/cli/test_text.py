@@ -18,6 +18,9 @@ class DescribePrintableText:
     def test_cannot_turn_the_reading_order_round(self):
         assert printable("a\u202eb") == "a\\u202eb"
 
+    def test_can_be_printed_when_it_holds_half_a_character(self):
+        assert printable("a\ud83d").encode() == b"a\\ud83d"
+
     def test_keeps_lines_tabs_and_every_script(self):
         assert printable("一\r\n\tзв") == "一\n\tзв"
 

@@ -107,6 +107,14 @@ class DescribeTheCommandLine:
 
         assert "notes.txt" in stepwell("threads", "--db", "notes.txt", expect=4).err
 
+    def test_of_a_database_whose_pages_are_gone_is_damage(self, stepwell, home):
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+        file = home / ".stepwell" / "stepwell.db"
+        whole = file.read_bytes()
+        file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+        assert "stepwell.db" in stepwell("show", "t", expect=4).err
+
     def test_of_somebody_elses_database_is_refused_untouched(self, stepwell, tmp_path):
         import sqlite3
 

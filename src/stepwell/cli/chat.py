@@ -17,6 +17,7 @@ from stepwell.cli.graphs import OFFLINE, load_graph
 from stepwell.cli.place import Wish, find_place, with_place_options
 from stepwell.cli.slash import obey
 from stepwell.cli.text import printable
+from stepwell.cli.turn import as_input
 
 
 @click.command("chat")
@@ -31,7 +32,9 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
     """
     with opened(asked.path, runs=True) as saver:
         at = find_place(saver, Wish(**place))
-        talk = Conversation(saver, load_graph(spec, saver), at, asked)
+        graph = load_graph(spec, saver)
+        as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed
+        talk = Conversation(saver, graph, at, asked)
         click.echo(f"thread {printable(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
         talk.pick_up()
         _converse(talk)

@@ -88,7 +88,8 @@ class Conversation:
             # Whatever a graph's own code raises must not end the conversation.
             self._failed(error)
         else:
-            click.echo()
+            if ended.reply:
+                click.echo()
             self._wait_for(ended.questions)
             if ended.next and not ended.questions:
                 click.echo(f"(stopped before {', '.join(ended.next)}; /continue goes on)", err=True)

@@ -71,10 +71,15 @@ def _given(message: str | None, input_json: str | None, answer: str | None, resu
             return json.loads(input_json)
         except ValueError as error:
             raise click.UsageError(f"--input is not JSON: {error}.") from None
-    text = message if message is not None else "" if sys.stdin.isatty() else sys.stdin.read().strip()
+    text = message if message is not None else _piped()
     if not text:
         raise click.UsageError("there is nothing to say. Give -m TEXT, or pipe the message into stdin.")
     return text
+
+
+def _piped() -> str:
+    """What stdin holds; nothing when a person sits at it, or when it is closed."""
+    return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
 
 
 def _say(text: str) -> None:

@@ -7,8 +7,9 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Final
 
-CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that steer a terminal or turn its text round. What somebody stored must not be able to."""
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that steer a terminal or turn its text round, which what somebody stored must not be able to; and halves
+of characters, which cannot be printed."""
 SPANS: Final = ((60, "s", 1), (3600, "min", 60), (86_400, "h", 3600), (float("inf"), "d", 86_400))
 
 

@@ -8,11 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
+import click
+
 from stepwell.cli.stopping import stoppable
 from stepwell.threads import said_in
 from stepwell.types import Command, Interrupt
 
 ASSISTANT: Final = "assistant"
+MESSAGES: Final = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,5 +87,10 @@ def answer_in(text: str, questions: Sequence[Interrupt] = ()) -> Command[Any]:
 
 
 def as_input(graph: Any, text: str) -> dict[str, Any]:
-    """What a graph is given when a person says `text`."""
-    return {"messages": [{"role": "user", "content": text}]}
+    """What a graph is given when a person says `text`; UsageError when it has no messages to put it in."""
+    if MESSAGES not in getattr(graph, "channels", (MESSAGES,)):
+        raise click.UsageError(
+            f"graph {graph.name!r} keeps no {MESSAGES!r}, so there is nowhere to put what you say. "
+            "Give it its whole input: stepwell run --input JSON."
+        )
+    return {MESSAGES: [{"role": "user", "content": text}]}

@@ -77,7 +77,9 @@ def _some_turns_ago(said: Sequence[str]) -> str | None:
     if back is None or not 0 < back < len(said):
         return "我们还没有聊那么久。" if is_chinese else "We have not been talking for that long."
     then = said[-1 - back]
-    return f"{asked[2]}轮之前你说：“{then}”" if is_chinese else f"{asked[1].capitalize()} turns ago you said: “{then}”"
+    if is_chinese:
+        return f"{asked[2]}轮之前你说：“{then}”"
+    return f"{asked[1].capitalize()} turn{'' if back == 1 else 's'} ago you said: “{then}”"
 
 
 def _the_first(said: Sequence[str]) -> str | None:
