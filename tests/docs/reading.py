@@ -18,6 +18,10 @@ PATIENCE_S = 50
 EXPECTED = re.compile(r"# → (.*)$", re.MULTILINE)
 TYPED = re.compile(r"^you> (.*)\n", re.MULTILINE)
 """What a person types into a chat; a pipe shows no prompt."""
+SLEEP_UNTIL_IT_SPEAKS = """
+sleep() { until [ -s "$PRINTED" ]; do command sleep 0.05; done; }
+"""
+"""A person waits for the first word before the kill; here a slow machine gets longer than the page says."""
 CHANGES = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
     (r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,8}\b", "ID"),
@@ -91,18 +95,18 @@ class Reader:
         home.mkdir(exist_ok=True)
         given = {"STEPWELL_OFFLINE_PAUSE": "0", **os.environ, "HOME": str(home), "PATH": path, "PYTHONUTF8": "1"}
         given.pop("STEPWELL_DB", None)
-        ended = subprocess.run(
-            ["bash", "-c", command],
-            cwd=self.folder,
-            input=typed,
-            env={**given, "NO_COLOR": "1", "COLUMNS": "120"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            timeout=PATIENCE_S,
-        )
-        return re.sub(r"^bash: line.*Killed.*\n", "", ended.stdout, flags=re.MULTILINE)
+        printed = self.folder / "printed.txt"
+        with printed.open("wb") as out:
+            subprocess.run(
+                ["bash", "-c", (SLEEP_UNTIL_IT_SPEAKS if "kill -9" in command else "") + command],
+                cwd=self.folder,
+                env={**given, "NO_COLOR": "1", "COLUMNS": "120", "PRINTED": str(printed)},
+                input=typed.encode(),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=PATIENCE_S,
+            )
+        return re.sub(r"^bash: line.*Killed.*\n", "", printed.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
     def _compare(self, block: Block, expected: str, got: str, command: str = "") -> None:
         wanted, found = _plain(expected), _plain(got)
