@@ -51,7 +51,7 @@ class DescribeEightProcessesOnOneThread:
     def test_lose_nothing_and_mix_nothing_through_the_async_driver(self, children: Nursery, tmp_path: Path) -> None:
         path = str(tmp_path / "threads.sqlite")
         workers = [
-            children.start(f"{CHILDREN}:aspeak", path=path, thread="t", name=f"p{number}", count=RUNS, tasks=5)
+            children.start(f"{CHILDREN}:aspeak", path=path, thread="t", name=f"p{number}", count=RUNS, tasks=2)
             for number in range(PROCESSES)
         ]
         for worker in workers:
