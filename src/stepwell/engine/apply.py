@@ -42,7 +42,7 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
     """
     moves = Moves()
     new = _spend(run, tasks, moves)
-    if len(tasks) > 1 or not _set_lone(run, tasks[0].writes, new):
+    if len(tasks) != 1 or not _set_lone(run, tasks[0].writes, new):
         _merge(run, tasks, new)
     elif run.layout.clears:
         _clear_idle(run, new, new)
