@@ -10,7 +10,7 @@ from stepwell.threads import latest_thread, list_threads
 
 
 def ids(listing):
-    return [info.thread_id for info in listing.threads]
+    return [info.thread_id for info in listing]
 
 
 class DescribeAListing:
@@ -26,20 +26,21 @@ class DescribeAListing:
 
     def test_b64_tells_of_one_more_turn(self, saver, talk):
         talk("t", "hi")
-        before = list_threads(saver).threads[0]
+        before = list_threads(saver)[0]
         talk("t", "again")
 
-        after = list_threads(saver).threads[0]
+        after = list_threads(saver)[0]
 
         assert after.checkpoints == before.checkpoints + 3 and after.checkpoint_id > before.checkpoint_id
         assert after.updated_at > before.updated_at and after.created_at == before.created_at
 
-    def test_says_whether_there_is_more(self, saver, talk):
+    def test_comes_in_pages(self, saver, talk):
         for name in "abc":
             talk(name, "hi")
 
-        assert ids(list_threads(saver, limit=2)) == ["c", "b"]
-        assert [list_threads(saver, limit=number).more for number in (2, 3)] == [True, False]
+        page = list_threads(saver, limit=2)
+
+        assert ids(page) == ["c", "b"] and ids(list_threads(saver, before=page[-1])) == ["a"]
 
     def test_filters_by_status_and_metadata(self, saver, talk):
         graph = small_graph().compile(checkpointer=saver)
@@ -54,7 +55,7 @@ class DescribeAListing:
         for folder in ("/z/proj", "/a/proj"):
             graph.invoke({"log": ["x"]}, {"configurable": {"thread_id": "t"}, "metadata": {"folder": folder}})
 
-        (info,) = list_threads(saver).threads
+        (info,) = list_threads(saver)
 
         assert info.metadata["folder"] == "/a/proj"
 
@@ -62,7 +63,7 @@ class DescribeAListing:
         graph = nested_graph().compile(checkpointer=saver)
         graph.invoke({"log": ["x"]}, {"configurable": {"thread_id": "t"}})
 
-        (info,) = list_threads(saver).threads
+        (info,) = list_threads(saver)
 
         own = list(saver.list({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}))
         everywhere = list(saver.list({"configurable": {"thread_id": "t"}}))

@@ -124,3 +124,11 @@ class DescribeAnOpenTurn:
         turn = open_turn(saver, "t")
 
         assert turn.before == head and not turn.has_work
+
+    def test_begins_with_the_thread_when_no_input_came_before(self, saver):
+        graph = shop().compile(checkpointer=saver)
+        graph.update_state(T, {"item": "tea"}, as_node="choose")
+
+        turn = open_turn(saver, "t")
+
+        assert turn.before is None

@@ -30,6 +30,8 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
 
     A thread that --thread names must exist; --new begins it. Ctrl-C stops an answer, Ctrl-D leaves, /help tells more.
     """
+    if asked.json:
+        raise click.UsageError("a chat is for people. For programs there is `stepwell run --json`.")
     with opened(asked.path, runs=True) as saver:
         at = find_place(saver, Wish(**place))
         graph = load_graph(spec, saver)

@@ -64,7 +64,7 @@ def _new(talk: Conversation, _rest: str) -> None:
 
 
 def _threads(talk: Conversation, _rest: str) -> None:
-    print_threads(list_threads(talk.saver, limit=LISTED))
+    print_threads(list_threads(talk.saver, limit=LISTED + 1), LISTED)
 
 
 def _log(talk: Conversation, _rest: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import click
@@ -11,7 +12,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import ago, count, one_line, pad, printable
-from stepwell.threads import Listing, list_threads
+from stepwell.threads import list_threads
 from stepwell.types import ThreadInfo
 
 STATUSES: Final = ("idle", "waiting", "failed", "unfinished", "running", "empty")
@@ -31,29 +32,30 @@ def command(asked: Asked, status: str | None, filters: tuple[str, ...], limit: i
 
     Neither a graph nor a model is needed, and nothing of a conversation is read.
     """
-    wanted = None if everything else limit
+    found: list[ThreadInfo] = []
     if asked.path.exists():
         with opened(asked.path) as saver:
-            listing = list_threads(saver, status=status, filter=_metadata(filters), limit=wanted)
-    else:
-        listing = Listing((), more=False)
+            wanted = None if everything else limit + 1
+            found = list_threads(saver, status=status, filter=_metadata(filters), limit=wanted)
+    if everything:
+        limit = len(found)
     if asked.json:
-        print_json({"threads": [_row(info) for info in listing.threads], "more": listing.more})
+        print_json({"threads": [_row(info) for info in found[:limit]], "more": len(found) > limit})
     else:
-        print_threads(listing)
+        print_threads(found, limit)
 
 
-def print_threads(listing: Listing) -> None:
-    """The threads as a table."""
-    if not listing.threads:
+def print_threads(found: Sequence[ThreadInfo], limit: int) -> None:
+    """The first `limit` threads as a table."""
+    if not found:
         click.echo("no threads", err=True)
         return
-    rows = [_cells(info) for info in listing.threads]
+    rows = [_cells(info) for info in found[:limit]]
     widths = [max(len(row[column]) for row in (HEADINGS, *rows)) for column in range(len(HEADINGS) - 1)]
     click.secho(_line(HEADINGS, widths), dim=True)
     for row in rows:
         click.echo(_line(row, widths, COLOURS.get(row[2])))
-    if listing.more:
+    if len(found) > limit:
         click.echo(f"({count(len(rows), 'thread')} shown; --all shows every one)", err=True)
 
 

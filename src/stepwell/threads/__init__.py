@@ -1,12 +1,15 @@
-"""Threads as people use them: list, find, log, show, fork, rewind. Plain functions over a saver; nothing is printed."""
+"""Threads as people use them: find, list, log, show, fork, rewind, … Functions over a saver; nothing is printed."""
 
 from stepwell.threads.back import OpenTurn, open_turn, steps_back, turns_back
 from stepwell.threads.chain import ThreadSaver
 from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
 from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
 from stepwell.threads.ids import new_thread_id
-from stepwell.threads.list import Listing, latest_thread, list_threads
+from stepwell.threads.list import latest_thread, list_threads, unfinished
 from stepwell.threads.log import LogLine, ThreadLog, read_log
+from stepwell.threads.moving import export_thread, import_thread
+from stepwell.threads.provenance import provenance
+from stepwell.threads.register import ensure_thread
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
@@ -19,9 +22,13 @@ __all__ = [
     "find_checkpoint",
     "similar_ids",
     "short_id",
-    "Listing",
     "list_threads",
     "latest_thread",
+    "unfinished",
+    "provenance",
+    "ensure_thread",
+    "export_thread",
+    "import_thread",
     "ThreadLog",
     "LogLine",
     "Turn",

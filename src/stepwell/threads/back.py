@@ -39,7 +39,10 @@ def steps_back(saver: ThreadSaver, thread_id: str, steps: int, *, branch: str | 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """The turn a thread is in the middle of: where it stood before, and whether a node of it has done anything."""
+    """The turn a thread is in the middle of: where it stood before, and whether a node of it has done anything.
+
+    before: None where the thread begins with it.
+    """
 
     before: str | None
     has_work: bool
@@ -47,7 +50,7 @@ class OpenTurn:
 
 def open_turn(saver: ThreadSaver, thread_id: str, *, branch: str | None = None) -> OpenTurn | None:
     """What the branch's unfinished turn began from; None when nothing is due at its head."""
-    has_work = False
+    has_work, index = False, -1
     for index, loaded in enumerate(_line(saver, thread_id, branch)):
         if index == 0 and not loaded.next:
             return None
@@ -55,7 +58,7 @@ def open_turn(saver: ThreadSaver, thread_id: str, *, branch: str | None = None) 
         has_work = has_work or any(task.node != START and task.finished for task in records)
         if loaded.source == "input":
             return OpenTurn(loaded.parent, has_work)
-    return None
+    return OpenTurn(None, has_work) if index >= 0 else None
 
 
 def _line(saver: ThreadSaver, thread_id: str, branch: str | None) -> Iterator[Loaded]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from stepwell.errors import BranchNotFoundError
@@ -36,6 +36,14 @@ class ThreadSaver(Protocol):
     def set_head(self, config: Any, checkpoint_id: str) -> Any: ...
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None: ...
+
+    def unfinished(self) -> list[str]: ...
+
+    def ensure_thread(self, config: Any, metadata: Mapping[str, Any] | None = None) -> None: ...
+
+    def export_thread(self, thread_id: str) -> Iterator[bytes]: ...
+
+    def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str: ...
 
     def provenance(self, config: Any) -> Sequence[Provenance]: ...
 

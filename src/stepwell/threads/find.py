@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Final
+from uuid import UUID
 
 from stepwell.errors import AmbiguousIdError, CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.saves import At
@@ -61,10 +62,12 @@ def find_checkpoint(saver: ThreadSaver, thread_id: str, text: str) -> str:
         if tag.name == text:
             return tag.checkpoint_id
     wanted = text.casefold()
+    if _is_whole(wanted) and saver.perform(saver.load(At(thread_id, "", wanted))) is not None:
+        return wanted
     ids = [checkpoint_of(each) for each in read_chain(saver, At(thread_id))]
     found = [id for id in ids if wanted and (id.startswith(wanted) or short_id(id) == wanted)]
-    if wanted in found or len(found) == 1:
-        return wanted if wanted in found else found[0]
+    if len(found) == 1:
+        return found[0]
     if found:
         raise AmbiguousIdError(
             f"{len(found)} checkpoints of thread {thread_id!r} fit {text!r}: {_some(found)}. Type more of the id.",
@@ -82,6 +85,14 @@ def short_id(checkpoint_id: str) -> str:
     microseconds and come round after a minute. Two checkpoints of a thread share them once in 268 million pairs.
     """
     return checkpoint_id[9:13] + checkpoint_id[15:18]
+
+
+def _is_whole(text: str) -> bool:
+    """Whether this is a checkpoint id as it is written."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def _all_ids(saver: ThreadSaver) -> list[str]:
