@@ -92,7 +92,7 @@ class DescribeAQuestion:
         node_that = Asking(lambda: interrupt(next(words)))
         node_that.run()
 
-        with pytest.warns(UserWarning, match="asked a question whose value differs from the one that was answered"):
+        with pytest.warns(UserWarning, match="asked a question that differs from the one that was answered"):
             assert node_that.run("yes") == "yes"
 
     def test_with_other_words_never_takes_an_answer_that_has_a_key(self):
