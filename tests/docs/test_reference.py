@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from types import ModuleType
 
 import pytest
 
-from tests.docs.pages import DOCS
+from tests.docs.scripts import load
 
 
 @pytest.fixture(scope="module")
 def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-
-    sys.modules["make_reference"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("make_reference")
 
 
 def test_it_is_up_to_date(maker):
