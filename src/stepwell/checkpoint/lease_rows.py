@@ -131,10 +131,12 @@ def _is_next(contender: Contender, key: int, line: list[tuple[Any, ...]]) -> Gen
         return not waiting
     if contender.ticket in waiting:
         yield from Query("UPDATE tickets SET looks = looks + 1 WHERE ticket = ?", (contender.ticket,))
-        return bool(waiting[0] == contender.ticket)
+        contender.place = waiting.index(contender.ticket)
+        return contender.place == 0
     [(contender.ticket,)] = yield from Query(
         "INSERT INTO tickets (thread, process) VALUES (?, ?) RETURNING ticket", (key, contender.process.as_text())
     )
+    contender.place = len(waiting)
     return not waiting
 
 

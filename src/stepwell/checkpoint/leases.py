@@ -22,6 +22,8 @@ from stepwell.sql.query import Pause
 
 FIRST_PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.1
+NEXT_PAUSE_S = 0.02
+"""The longest pause of who is next in line; each further place adds as much, up to LONGEST_PAUSE_S."""
 LINE_TERM_S = 2.0
 """A waiter that has not looked for this long has gone away."""
 
@@ -47,6 +49,7 @@ class Contender:
     begun: float = field(default_factory=time.monotonic)
     pause_s: float = FIRST_PAUSE_S
     ticket: int | None = None
+    place: int = 0  # how many stand before it in line
     _seen: dict[Any, tuple[Any, float]] = field(default_factory=dict)
 
     def may_take(self, held: Held | None) -> bool:
@@ -71,7 +74,8 @@ class Contender:
             raise busy(self.thread, held, "It is held by the run that asks: a node must not run its own thread.")
         if waited >= self.wish.wait_s:
             raise busy(self.thread, held, f"Waited {waited:.3g} s." if self.wish.wait_s > 0 else "")
-        pause = Pause(min(self.pause_s, self.wish.wait_s - waited))
+        longest = min(NEXT_PAUSE_S * (self.place + 1), LONGEST_PAUSE_S)
+        pause = Pause(min(self.pause_s, longest, self.wish.wait_s - waited))
         self.pause_s = min(self.pause_s * 2, LONGEST_PAUSE_S)
         return pause
 
@@ -181,7 +185,8 @@ class ProcessLeases:
         line[contender.ticket] = now
         for ticket in [ticket for ticket, looked in line.items() if now - looked > LINE_TERM_S]:
             del line[ticket]
-        if min(line) == contender.ticket and contender.may_take(held):
+        contender.place = sum(ticket < contender.ticket for ticket in line)
+        if contender.place == 0 and contender.may_take(held):
             return self._give(contender.thread, contender.wish.run), held
         return None, held
 
