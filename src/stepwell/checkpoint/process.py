@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from dataclasses import dataclass
 
 
@@ -33,8 +32,7 @@ def here() -> Process:
     global _here
     if _here is None or _here.pid != os.getpid():
         pid = os.getpid()
-        host = socket.gethostname().replace("\t", " ")
-        _here = Process(host, _read("/proc/sys/kernel/random/boot_id"), _space(), pid, _started(pid))
+        _here = Process(_host(), _read("/proc/sys/kernel/random/boot_id"), _space(), pid, _started(pid))
     return _here
 
 
@@ -50,6 +48,11 @@ def _started(pid: int) -> str:
     """When process `pid` started, in ticks since boot; empty when there is none, or it only waits to be buried."""
     fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return fields[19] if len(fields) > 19 and fields[0] not in ("Z", "X") else ""
+
+
+def _host() -> str:
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return name.replace("\t", " ")
 
 
 def _space() -> str:

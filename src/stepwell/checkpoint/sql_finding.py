@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint.fetch import fetch
+from stepwell.checkpoint.lease_rows import touch
 from stepwell.checkpoint.ledger import INDEX_BITS
 from stepwell.checkpoint.listing import holds
 from stepwell.checkpoint.pack import pack_id, unpack_id
@@ -171,6 +172,7 @@ class SqlThreads(SqlShelf):
         finally:
             self.close_session(whole.thread)
         yield from self._put_names(whole)
+        yield from touch(key)
 
     def _put_items(self, key: int, whole: Whole) -> Op[None]:
         sealer, rows = self.sealer, []

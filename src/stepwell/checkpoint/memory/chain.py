@@ -158,7 +158,7 @@ class MemoryChain(MemoryShelf):
                 thread.add(one.row)
                 thread.advance(one.row)
             release = release or one.release
-        self._touch(thread, ours[-1].row)
+        self._touch(thread)
         if release and fence is not None:
             self._release(fence)
         return Saved(ours[-1].base)
@@ -205,7 +205,7 @@ class MemoryChain(MemoryShelf):
         thread.store(due)
         one.settle(due)
         thread.file((one.at.ns or "", one.at.checkpoint or ""), one.tasks)
-        self._touch(thread, None)
+        self._touch(thread)
         if one.release and fence is not None:
             self._release(fence)
 
@@ -245,16 +245,8 @@ class MemoryChain(MemoryShelf):
         items = []
         for row in shown:
             thread = self.threads[row.thread]
-            branch = row.branch or MAIN
-            items.append(
-                self._open(
-                    thread,
-                    row,
-                    branch=branch,
-                    head=thread.head(row.ns, branch),
-                    shared=shared.setdefault(row.thread, {}),
-                )
-            )
+            head = thread.head(row.ns, MAIN)
+            items.append(self._open(thread, row, branch=MAIN, head=head, shared=shared.setdefault(row.thread, {})))
         return Page(tuple(items), _token(shown[-1]) if more and shown else None)
 
     def _line(self, at: At, before: str | None) -> Iterator[Row]:

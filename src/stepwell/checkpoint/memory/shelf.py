@@ -7,6 +7,7 @@ from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from stepwell.checkpoint.costs import IN_MEMORY
 from stepwell.checkpoint.leases import ProcessLeases, now_text
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.rows import Row
@@ -37,7 +38,7 @@ class MemoryShelf:
 
     def __init__(self, codec: Any) -> None:
         self.codec = codec
-        self.stager = Stager(codec)
+        self.stager = Stager(codec, anchor_limit=8, costs=IN_MEMORY)
         self.threads: dict[str, ThreadRows] = {}
         self._leases = ProcessLeases()
         self._activity = 0
@@ -69,7 +70,7 @@ class MemoryShelf:
         thread.replace(row)
         if moves:
             thread.advance(row, quietly=row.parent is None)
-        self._touch(thread, row)
+        self._touch(thread)
 
     @at_once
     def post(self, staged: Staged) -> None:
@@ -78,7 +79,7 @@ class MemoryShelf:
         thread.store(due)
         staged.settle(due)
         thread.post((staged.at.ns or "", staged.at.checkpoint or ""), staged.tasks)
-        self._touch(thread, None)
+        self._touch(thread)
 
     @at_once
     def guard(self, thread: str, fence: Fence | None) -> None:
@@ -189,7 +190,7 @@ class MemoryShelf:
                 thread.autos.add((head.ns, head.branch))
         thread.tags = {tag.name: tag for tag in whole.tags}
         self.threads[whole.thread] = thread
-        self._touch(thread, None)
+        self._touch(thread)
 
     @at_once
     def facts(self, filter: Mapping[str, Any], before: Any, limit: int | None) -> list[Facts]:
@@ -246,10 +247,10 @@ class MemoryShelf:
             thread = self.threads[name] = ThreadRows(name, row.ts if row is not None and row.ts else now_text())
         return thread
 
-    def _touch(self, thread: ThreadRows, row: Row | None) -> None:
+    def _touch(self, thread: ThreadRows) -> None:
+        """Notes activity: the thread goes to the top of lists."""
         self._activity += 1
         thread.order = self._activity
-        thread.updated_at = row.ts if row is not None and row.ts else now_text()
 
 
 def holds(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:

@@ -64,7 +64,7 @@ class ThreadRows:
 
     def __init__(self, thread: str, created_at: str) -> None:
         self.thread = thread
-        self.created_at = self.updated_at = created_at
+        self.created_at = created_at
         self.order = 0
         self.metadata: Mapping[str, Any] = {}
         self.is_registered = False
@@ -90,6 +90,12 @@ class ThreadRows:
     def tips(self) -> dict[int, int]:
         """Where each log ends."""
         return {log: len(items) for log, items in self.items.items()}
+
+    @property
+    def updated_at(self) -> str:
+        """When its newest checkpoint was made."""
+        root = self.spaces.get("")
+        return root.rows[root.order[-1]].ts if root is not None else self.created_at
 
     def row(self, ns: str, id: str | None) -> Row | None:
         """A checkpoint, or None."""

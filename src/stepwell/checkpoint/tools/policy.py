@@ -17,7 +17,9 @@ def auto_name(branch: str, id: str) -> str:
 def free_auto_name(branch: str, id: str, taken: Collection[str]) -> str:
     """`auto_name`, lengthened until nobody else has it."""
     return next(
-        name for size in range(8, len(id) + 1) if (name := f"{branch}@{id[:size]}") not in taken or size == len(id)
+        name
+        for size in range(8, max(len(id), 8) + 1)
+        if (name := f"{branch}@{id[:size]}") not in taken or size >= len(id)
     )
 
 
