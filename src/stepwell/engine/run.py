@@ -232,13 +232,12 @@ class Run:
         inner, plain = self.layout.inner, self.layout.plain
         grouped: dict[str, list[Any]] = {}
         for name, value in writes:
-            if name in inner:
-                continue
-            if name in plain and name not in grouped:
-                values[name] = copied(value.value if type(value) is Overwrite else value)
-            else:
+            if name not in inner:
                 grouped.setdefault(name, []).append(copied(value))
         for name, given in grouped.items():
+            if name in plain and len(given) == 1:
+                values[name] = given[0].value if type(given[0]) is Overwrite else given[0]
+                continue
             channel = self.plan.channels[name]
             state = channel.fold(self.cells.get(name, MISSING), given)
             if channel.holds(state):
