@@ -134,10 +134,8 @@ class Alike(RuleBasedStateMachine):
 
     def forget(self) -> None:
         """What is gone from the savers need not be read any more."""
-        there = {
-            (found.config["configurable"]["thread_id"], found.config["configurable"]["checkpoint_ns"], found.checkpoint["id"])
-            for found in self.savers[0].list(None)
-        }  # fmt: skip
+        listed = [(found.config["configurable"], found.checkpoint["id"]) for found in self.savers[0].list(None)]
+        there = {(at["thread_id"], at["checkpoint_ns"], id) for at, id in listed}
         self.model = {key: value for key, value in self.model.items() if key in there}
 
     @invariant()
