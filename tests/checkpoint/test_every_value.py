@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
 from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -20,6 +21,7 @@ from stepwell.types import TASKS, Overwrite, Send
 from tests.checkpoint.chains import Walk, open_chain, pages, read, task
 
 codec = Codec()
+EXAMPLES = int(os.environ.get("STEPWELL_EXAMPLES", "30"))
 SEEDS = st.integers(0, 1 << 16)
 PURE = ("log", "notes", "files", "topic")
 
@@ -270,7 +272,10 @@ class Thread(RuleBasedStateMachine):
         chance = Chance(seed)
         cells = copy.copy(self.walk.cells)
         sends = [
-            Send("w", {"n": n, **{name: _handed(cells[name]) for name in chance.random.sample([*cells], len(cells) // 2)}})
+            Send(
+                "w",
+                {"n": n, **{name: _handed(cells[name]) for name in chance.random.sample([*cells], len(cells) // 2)}},
+            )
             for n in range(chance.random.randrange(4))
         ]
         self._save(self.walk, {TASKS: sends}, task("h", *((TASKS, one) for one in sends)))
@@ -332,7 +337,9 @@ class Thread(RuleBasedStateMachine):
             values = dict(read(self.chain, id, ns=ns).values)
             assert is_same(values, self._ordered(ns, id, values)), (ns, id)
         listed = pages(self.chain, At("t", ""))
-        assert [loaded.at.checkpoint for loaded in listed] == sorted((id for ns, id in self.model if not ns), reverse=True)
+        assert [loaded.at.checkpoint for loaded in listed] == sorted(
+            (id for ns, id in self.model if not ns), reverse=True
+        )
         for loaded in listed:
             assert is_same(dict(loaded.values), self._ordered("", loaded.at.checkpoint, loaded.values))
             made = [other.at.checkpoint for other in listed if other.parent == loaded.at.checkpoint]
@@ -368,7 +375,11 @@ class InSqlite(Thread):
 
 
 Thread.TestCase.settings = InSqlite.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=EXAMPLES,
+    stateful_step_count=30,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=list(HealthCheck),
 )
 pytestmark = pytest.mark.filterwarnings("ignore::stepwell.errors.StoredTypeWarning")
 DescribeAThreadInMemory = Thread.TestCase

@@ -144,7 +144,7 @@ class SqlChain:
         around.done = done_by(followers)
         fetched = yield from reading.fetch_for((row,), (*around.pending, *around.done))
         if with_tips:
-            around.tips = yield from ends(reading.key, growing_ends(row))
+            around.tips = yield from ends(reading.key, growing_ends(row), reading.unseal)
             session = self.sessions.get(row.thread)
             if session is not None and around.pending:
                 session.filed.add((row.ns, row.id))

@@ -37,7 +37,6 @@ from stepwell.checkpoint.refs import (
     Part,
     Slices,
     Spot,
-    encoded_size,
 )
 from stepwell.checkpoint.work import Work
 
@@ -189,14 +188,13 @@ def diff_sequence(work: Work, old: Kept | None, value: Any, kind: int, touch: To
     parts = list(before.ref.parts) if keeps_all else []
     _add_spots(work, parts, data, spots, _kept_ref(home) if home is not None else before.ref)
     live = (before.live_bytes if keeps_all else 0) + sum(map(len, data))
-    ref = Slices(kind, shell, tuple(parts), before.ref.spent)
+    ref = Slices(kind, shell, tuple(parts))
     if len(parts) > 1:
-        ref.spent += encoded_size(ref.parts)
-        if ref.spent > live:
+        ref.spent = before.ref.spent + work.costs.of_reference(ref.parts, before.ref.parts)
+        work.costs.note(ref, before.ref)
+        if ref.spent > work.costs.anew(before.count + len(tail) if keeps_all else len(tail), live):
             all_data = [*before.encoded(), *data] if keeps_all else data
             ref = Slices(kind, shell, tuple(work.place(all_data, len(all_data), *end_of(ref.parts))))
-    else:
-        ref.spent = 0
     if keeps_all:
         return (
             before.grown(ref, tail, data, live)

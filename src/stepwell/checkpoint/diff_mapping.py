@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.checkpoint.kept import SCALARS, Kept, KeptMapping, add_run, each_spot, end_of
-from stepwell.checkpoint.refs import Part, Slices, encoded_size, get_int, put_int
+from stepwell.checkpoint.refs import Part, Slices, get_int, put_int
 from stepwell.checkpoint.work import Work
 
 if TYPE_CHECKING:
@@ -142,12 +142,12 @@ def _store(
     if old is not None and rows <= 2 * len(fresh) + _SLACK:
         parts = list(old.ref.parts)
         _add(work, parts, [entry_bytes(key, value) for key, value in entries], old.ref)
-        ref = Slices(kind, shell, tuple(parts), old.ref.spent)
+        ref = Slices(kind, shell, tuple(parts))
         if len(parts) == 1:
-            ref.spent = 0
             return ref, rows
-        ref.spent += encoded_size(ref.parts)
-        if ref.spent <= _size(fresh):
+        ref.spent = old.ref.spent + work.costs.of_reference(ref.parts, old.ref.parts)
+        work.costs.note(ref, old.ref)
+        if ref.spent <= work.costs.anew(len(fresh), _size(fresh)):
             return ref, rows
     where = home.ref if home is not None and type(home.ref) is Slices else None
     return Slices(kind, shell, tuple(_anew(work, fresh, old.ref if old is not None else where))), len(fresh)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Final
 
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS
-from stepwell.checkpoint.pack_items import item_key, unpack_items
+from stepwell.checkpoint.pack_items import count_items, item_key, unpack_items
 from stepwell.checkpoint.refs import Part
 from stepwell.errors import DatabaseError
 from stepwell.sql.query import Query
@@ -91,14 +91,20 @@ def _spans(runs: Iterable[Part]) -> list[Part]:
     return spans
 
 
-def ends(key: int, parts: Iterable[tuple[int, int]]) -> Generator[Any, Any, dict[int, int]]:
-    """log → its end, for those of the (log, index) given where nothing lies at or behind the index."""
+def ends(
+    key: int, places: Iterable[tuple[int, int]], unseal: Opener | None = None
+) -> Generator[Any, Any, dict[int, int]]:
+    """log → its end, for those of the (log, index) given where the log ends just there."""
     found: dict[int, int] = {}
-    for log, index in set(parts):
+    column = "substr(data, 1, 5)" if unseal is None else "data"  # how many items a row holds stands in front
+    for log, index in set(places):
         rows = yield from Query(
-            "SELECT 1 FROM items WHERE key >= ? AND key < ? LIMIT 1",
-            (item_key(key, log, index), item_key(key, log + 1, 0)),
+            f"SELECT key, {column} FROM items WHERE key >= ? AND key < ? ORDER BY key DESC LIMIT 1",
+            (item_key(key, log, 0), item_key(key, log + 1, 0)),
         )
-        if not rows:
-            found[log] = index
+        for row_key, data in rows:
+            if unseal is not None:
+                data = unseal(data, b"items %d" % row_key)
+            if (row_key & _INDEXES) + count_items(data) == index:
+                found[log] = index
     return found

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import Pointed, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
@@ -24,9 +24,6 @@ _ANCHORED, _ODD_VERSIONS = 1, 2
 _OWN, _OWN_CURRENT = 1, 2
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
-
-Spots = dict[tuple[int, int], bytes]
-"""Items that were read because references point at them."""
 
 
 # ---------------------------------------------------------------------- ids
@@ -169,35 +166,33 @@ def _put_odd(out: bytearray, versions: set[Any], codec: Codec) -> dict[Any, int]
     return {version: place for place, version in enumerate(ordered)}
 
 
-def unpack_state(
-    data: bytes, names: Names, codec: Codec, spots: Spots, missing: list[tuple[int, int]], anchors: dict[Any, Anchor]
-) -> State:
-    """The state of some bytes. Items it points at come from `spots`; those that are not there go to `missing`.
+def unpack_state(data: bytes, names: Names, codec: Codec, pointed: Pointed, anchors: dict[Any, Anchor]) -> State:
+    """The state of some bytes. Items it points at come from `pointed`; where some are missing, it is of no use.
 
     `anchors`: anchors read so far, so that rows that share one go on sharing it.
     """
     if not data[0] & _ANCHORED:
-        cells, seen = _unpack_moves(data, 1, names, codec, spots, missing)
+        cells, seen = _unpack_moves(data, 1, names, codec, pointed)
         return State(NO_ANCHOR, cells, seen)
     log, at = get_int(data, 1)
     index, at = get_int(data, at)
     spot = (log, index)
-    cells, seen = _unpack_moves(data, at, names, codec, spots, missing)
+    cells, seen = _unpack_moves(data, at, names, codec, pointed)
     anchor = anchors.get(spot)
     if anchor is None:
-        if spot not in spots:
-            missing.append(spot)
+        if spot not in pointed.items:
+            pointed.missing.append(spot)
             return State(NO_ANCHOR, cells, seen)
-        lacking = len(missing)
-        anchor = Anchor(*_unpack_moves(spots[spot], 1, names, codec, spots, missing))
+        lacking = len(pointed.missing)
+        anchor = Anchor(*_unpack_moves(pointed.items[spot], 1, names, codec, pointed))
         anchor.spot = spot
-        if len(missing) == lacking:
+        if len(pointed.missing) == lacking:
             anchors[spot] = anchor
     return State(anchor, cells, seen)
 
 
 def _unpack_moves(
-    data: bytes, at: int, names: Names, codec: Codec, spots: Spots, missing: list[tuple[int, int]]
+    data: bytes, at: int, names: Names, codec: Codec, pointed: Pointed
 ) -> tuple[dict[str, Cell], dict[str, dict[str, Version]]]:
     versions: list[Any]
     if data[0] & _ODD_VERSIONS:
@@ -212,7 +207,7 @@ def _unpack_moves(
         head, at = get_int(data, at)
         ref = None
         if head & 1:
-            ref, at = get_ref(data, at, spots, missing)
+            ref, at = get_ref(data, at, pointed)
         cells[names.name(number)] = (versions[(head >> 1) - 1] if head > 1 else None, ref)
     seen: dict[str, dict[str, Version]] = {}
     count, at = get_int(data, at)

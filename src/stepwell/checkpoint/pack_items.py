@@ -40,6 +40,11 @@ def _row_of(data: Sequence[bytes]) -> bytes:
     return bytes(head) + b"".join(data)
 
 
+def count_items(row: bytes) -> int:
+    """How many items a row holds; its first five bytes are enough."""
+    return get_int(row, 0)[0]
+
+
 def unpack_items(row: bytes) -> list[bytes]:
     """The items of a row."""
     if row[0] == 1:

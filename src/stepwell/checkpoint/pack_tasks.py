@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.pack import Spots, get_id, own_trigger, put_id
-from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.pack import get_id, own_trigger, put_id
+from stepwell.checkpoint.refs import Pointed, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import StoredTask
 from stepwell.ids import task_id
 
@@ -88,9 +88,7 @@ def get_task(
     at: int,
     names: Names,
     run: Callable[[int], str],
-    spots: Spots,
-    missing: list[tuple[int, int]],
-    *,
+    pointed: Pointed,
     home: Home = NOWHERE,
 ) -> tuple[StoredTask, int]:
     """(record, where it ends)."""
@@ -120,7 +118,7 @@ def get_task(
     writes = []
     for _ in range(count):
         number, at = get_int(data, at)
-        ref, at = get_ref(data, at, spots, missing)
+        ref, at = get_ref(data, at, pointed)
         writes.append((names.name(number), ref))
     task.writes = tuple(writes)
     if flags & _ERROR:
@@ -159,8 +157,7 @@ def unpack_tasks(
     data: bytes | None,
     names: Names,
     run: Callable[[int], str],
-    spots: Spots,
-    missing: list[tuple[int, int]],
+    pointed: Pointed,
     home: Home = NOWHERE,
 ) -> tuple[StoredTask, ...]:
     """Records that `pack_tasks` wrote."""
@@ -169,6 +166,6 @@ def unpack_tasks(
     count, at = get_int(data, 0)
     tasks = []
     for _ in range(count):
-        task, at = get_task(data, at, names, run, spots, missing, home=home)
+        task, at = get_task(data, at, names, run, pointed, home)
         tasks.append(task)
     return tuple(tasks)

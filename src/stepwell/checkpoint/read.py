@@ -176,9 +176,9 @@ class OpenState:
             kept = self._kept[name] = _kept(self._codec, ref, self._items)
         return kept
 
-    def decoded(self) -> Sequence[Kept]:
+    def decoded(self) -> Mapping[str, Kept]:
         """What is kept of the channels that were decoded."""
-        return list(self._decoded.values())
+        return self._decoded
 
     def value_of(self, name: str, ref: Ref) -> Any:
         """A channel's value, fresh."""

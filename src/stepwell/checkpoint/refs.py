@@ -16,6 +16,7 @@ addressed by (log, index). What an item's bytes mean is said by the reference th
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any, Final, TypeAlias
 
@@ -57,6 +58,8 @@ OVERWRITE: Final = 3
 
 Part: TypeAlias = tuple[int, int, int]
 """(log, start, stop): a run of items."""
+Place: TypeAlias = tuple[int, int]
+"""(log, index) of one item."""
 
 
 class Inline:
@@ -81,19 +84,46 @@ class Slices:
     """Runs of items that together make a container, text or bytes.
 
     shell: the empty container, encoded, where its type alone does not say all (maxlen, default factory); else b"".
-    spent: bytes of references with more than one run that were written since the value was last written anew.
-    spot: where these runs are stored as an item of their own, once they are.
+    spent: what references to this value have cost since it was last written anew (costs.py).
+    apart: where the runs are stored as an item of their own, once they are.
+    before: the reference that this one came from, while it is of use for storing this one as a difference.
     """
 
-    __slots__ = ("kind", "parts", "shell", "spent", "spot")
+    __slots__ = ("apart", "before", "kind", "parts", "shell", "spent")
 
     def __init__(self, kind: int, shell: bytes, parts: tuple[Part, ...], spent: int = 0) -> None:
         self.kind, self.shell, self.parts, self.spent = kind, shell, parts, spent
-        self.spot: tuple[int, int] | None = None
+        self.apart: Apart | None = None
+        self.before: Slices | None = None
+
+    @property
+    def spot(self) -> Place | None:
+        """Where the runs are stored as an item of their own, once they are."""
+        return self.apart.spot if self.apart is not None else None
+
+    def spots(self) -> list[Place]:
+        """Every item that is read to know the runs."""
+        if self.apart is None:
+            return []
+        root = self.apart.root
+        return [self.apart.spot] if root is None else [self.apart.spot, root.spot]
 
     def count(self) -> int:
         """How many items it covers."""
         return sum(stop - start for _, start, stop in self.parts)
+
+
+class Apart:
+    """Runs stored as an item of their own: in full, or as the difference to a `root` that is.
+
+    data: the runs in full. since: bytes of differences to this root that were stored.
+    """
+
+    __slots__ = ("data", "root", "since", "spot")
+
+    def __init__(self, spot: Place, data: bytes, root: Apart | None = None) -> None:
+        self.spot, self.data, self.root = spot, data, root
+        self.since = 0
 
 
 class Fields:
@@ -239,10 +269,10 @@ def _put_slices(out: bytearray, ref: Slices) -> None:
         put_int(out, start)
         put_int(out, stop - start)
         return
-    if ref.spot is not None:
+    if ref.apart is not None:
         out.append(_POINTED | ref.kind << _LOW)
-        put_int(out, ref.spot[0])
-        put_int(out, ref.spot[1])
+        put_int(out, ref.apart.spot[0])
+        put_int(out, ref.apart.spot[1])
     else:
         out.append(_SLICES | ref.kind << _LOW)
         put_parts(out, ref.parts)
@@ -259,8 +289,78 @@ def _put_fields(out: bytearray, ref: Fields) -> None:
         put_ref(out, part)
 
 
-def get_ref(data: bytes, at: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]) -> Any:
-    """(reference, where it ends). Runs stored apart are taken from `pointed`; those it lacks go to `missing`."""
+class Pointed:
+    """Items that references point at. `missing`: those that were asked for and were not there."""
+
+    __slots__ = ("items", "missing", "roots")
+
+    def __init__(self, items: dict[Place, bytes] | None = None) -> None:
+        self.items: dict[Place, bytes] = items if items is not None else {}
+        self.missing: list[Place] = []
+        self.roots: dict[Place, Apart] = {}
+
+    def apart(self, spot: Place) -> Apart | None:
+        """The runs stored at `spot`."""
+        known = self.roots.get(spot)
+        if known is not None:
+            return known
+        stored = self.items.get(spot)
+        if stored is None:
+            self.missing.append(spot)
+            return None
+        if stored[0] == _FULL:
+            found = self.roots[spot] = Apart(spot, stored[1:])
+            return found
+        log, at = get_int(stored, 1)
+        index, at = get_int(stored, at)
+        since, at = get_int(stored, at)
+        root = self.apart((log, index))
+        if root is None:
+            return None
+        root.since = max(root.since, since)
+        return Apart(spot, undo_difference(stored[at:], root.data), root)
+
+
+_FULL, _DIFFERENCE = 0, 1
+
+
+def full_parts(data: bytes) -> bytes:
+    """The item that holds runs in full."""
+    return bytes((_FULL,)) + data
+
+
+def parts_since(root: Apart, data: bytes) -> bytes | None:
+    """The item that holds runs as the difference to `root`; None when these have taken as much as `root` itself."""
+    packed = difference(data, root.data)
+    since = root.since + len(packed)
+    if since > len(root.data):
+        return None
+    root.since = since
+    out = bytearray((_DIFFERENCE,))
+    put_int(out, root.spot[0])
+    put_int(out, root.spot[1])
+    put_int(out, since)
+    return bytes(out) + packed
+
+
+def difference(data: bytes, root: bytes) -> bytes:
+    """`data` in few bytes for those who have `root`, which it resembles."""
+    # Deflate with the root as its dictionary: what is equal costs 3 bytes for 258.
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, root[-_WINDOW:])
+    return packer.compress(data) + packer.flush()
+
+
+def undo_difference(packed: bytes, root: bytes) -> bytes:
+    """What `difference` packed."""
+    unpacker = zlib.decompressobj(-15, root[-_WINDOW:])
+    return unpacker.decompress(packed) + unpacker.flush()
+
+
+_WINDOW: Final = 32_768
+
+
+def get_ref(data: bytes, at: int, pointed: Pointed) -> Any:
+    """(reference, where it ends). Runs that are stored apart are taken from `pointed`."""
     head = data[at]
     tag, kind = head & 7, head >> _LOW
     at += 1
@@ -277,29 +377,25 @@ def get_ref(data: bytes, at: int, pointed: dict[tuple[int, int], bytes], missing
         index, at = get_int(data, at)
         return Spot(log, index), at
     if tag == _FIELDS:
-        return _get_fields(data, at, kind, pointed, missing)
-    spot = None
+        return _get_fields(data, at, kind, pointed)
+    apart = None
     parts: tuple[Part, ...] = ()
     if tag == _POINTED:
         log, at = get_int(data, at)
         index, at = get_int(data, at)
-        spot = (log, index)
-        if spot in pointed:
-            parts, _ = get_parts(pointed[spot], 0)
-        else:
-            missing.append(spot)
+        apart = pointed.apart((log, index))
+        if apart is not None:
+            parts, _ = get_parts(apart.data, 0)
     else:
         parts, at = get_parts(data, at)
     spent, at = get_int(data, at)
     shell, at = get_bytes(data, at)
     ref = Slices(kind, shell, parts, spent)
-    ref.spot = spot
+    ref.apart = apart
     return ref, at
 
 
-def _get_fields(
-    data: bytes, at: int, kind: int, pointed: dict[tuple[int, int], bytes], missing: list[tuple[int, int]]
-) -> Any:
+def _get_fields(data: bytes, at: int, kind: int, pointed: Pointed) -> Any:
     count, at = get_int(data, at)
     names = []
     for _ in range(count if kind == MAPPING else 0):
@@ -307,6 +403,6 @@ def _get_fields(
         names.append(name.decode("utf-8", "surrogatepass"))
     refs = []
     for _ in range(count):
-        ref, at = get_ref(data, at, pointed, missing)
+        ref, at = get_ref(data, at, pointed)
         refs.append(ref)
     return Fields(kind, tuple(names), tuple(refs)), at

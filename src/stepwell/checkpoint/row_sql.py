@@ -7,10 +7,10 @@ from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from stepwell.checkpoint.costs import MANY_PARTS
 from stepwell.checkpoint.fetch import Fetched, Opener, fetch
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import (
-    Spots,
     pack_anchor,
     pack_children,
     pack_id,
@@ -22,7 +22,18 @@ from stepwell.checkpoint.pack import (
     unpack_state,
 )
 from stepwell.checkpoint.pack_tasks import Home, get_task, pack_tasks, put_task, unpack_tasks
-from stepwell.checkpoint.refs import Fields, Part, Slices, put_parts, runs_of, slices_within
+from stepwell.checkpoint.refs import (
+    Apart,
+    Fields,
+    Part,
+    Pointed,
+    Slices,
+    full_parts,
+    parts_since,
+    put_parts,
+    runs_of,
+    slices_within,
+)
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import Session
@@ -32,8 +43,6 @@ from stepwell.sql.query import Query
 COLUMNS: Final = (
     "checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, ts, next, state, tasks, metadata, children"
 )
-_MANY_PARTS: Final = 4
-"""References with more runs than this are stored as an item of their own, and pointed at."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SECOND: Final = timedelta(seconds=1)
@@ -109,7 +118,7 @@ def _store_apart(row: Row, session: Session, codec: Codec) -> None:
         anchor.spot = session.place(pack_anchor(anchor, session.names, codec))
     for _, ref in row.state.cells.values():
         if type(ref) is Slices:
-            if len(ref.parts) > _MANY_PARTS:
+            if len(ref.parts) > MANY_PARTS:
                 store_parts(ref, session)
         elif type(ref) is Fields:
             for slices in slices_within(ref):
@@ -128,10 +137,20 @@ def store_parts_of_task(task: StoredTask, session: Session) -> None:
 
 def store_parts(slices: Slices, session: Session) -> None:
     """Gives a reference with many runs an item of its own."""
-    if len(slices.parts) > _MANY_PARTS and slices.spot is None:
-        out = bytearray()
-        put_parts(out, slices.parts)
-        slices.spot = session.place(bytes(out))
+    before, slices.before = slices.before, None
+    if len(slices.parts) <= MANY_PARTS or slices.apart is not None:
+        return
+    out = bytearray()
+    put_parts(out, slices.parts)
+    data = bytes(out)
+    earlier = before.apart if before is not None else None
+    root = earlier.root or earlier if earlier is not None else None
+    if root is not None:
+        since = parts_since(root, data)
+        if since is not None:
+            slices.apart = Apart(session.place(since), data, root)
+            return
+    slices.apart = Apart(session.place(full_parts(data)), data)
 
 
 def _metadata_of(row: Row, codec: Codec) -> str | bytes:
@@ -219,14 +238,18 @@ def record_context(thread: str, ns: str, checkpoint: str, task: str) -> bytes:
 class Reading:
     """Rows of one thread being read: names, runs, and what references point at."""
 
-    __slots__ = ("anchors", "codec", "key", "missing", "names", "runs", "sealer", "spots", "thread")
+    __slots__ = ("anchors", "codec", "key", "names", "pointed", "runs", "sealer", "thread")
 
     def __init__(self, thread: str, key: int, names: Names, codec: Codec, sealer: Sealer | None) -> None:
         self.thread, self.key, self.names, self.codec, self.sealer = thread, key, names, codec, sealer
         self.runs: dict[int, tuple[str, str]] = {}  # number → (run, metadata in JSON)
-        self.spots: Spots = {}
-        self.missing: list[tuple[int, int]] = []
+        self.pointed = Pointed()
         self.anchors: dict[Any, Anchor] = {}
+
+    @property
+    def unseal(self) -> Opener | None:
+        """What opens sealed items; None where nothing is sealed."""
+        return self.sealer.unseal if self.sealer is not None else None
 
     def run(self, number: int) -> str:
         """The id of a run."""
@@ -241,23 +264,22 @@ class Reading:
         """The checkpoints of some rows (COLUMNS), with everything that their references point at read."""
         yield from self._need_runs({columns[5] for columns in found})
         while True:
-            self.missing.clear()
+            self.pointed.missing.clear()
             try:
                 rows = [self._row(columns, namespaces[columns[0]]) for columns in found]
             except KeyError:  # a record of another run than the row's
                 yield from self.learn_runs()
                 continue
-            if not self.missing:
+            if not self.pointed.missing:
                 return rows
             yield from self.fill()
 
     def fill(self) -> Generator[Any, Any, None]:
         """Reads the items that references point at and that were found missing."""
-        unseal = self.sealer.unseal if self.sealer is not None else None
-        wanted = set(self.missing)
-        fetched = yield from fetch(self.thread, self.key, [(log, at, at + 1) for log, at in wanted], unseal)
+        wanted = set(self.pointed.missing)
+        fetched = yield from fetch(self.thread, self.key, [(log, at, at + 1) for log, at in wanted], self.unseal)
         for log, at in wanted:
-            self.spots[log, at] = fetched.run(log, at, at + 1)[0]
+            self.pointed.items[log, at] = fetched.run(log, at, at + 1)[0]
 
     def _need_runs(self, numbers: set[int]) -> Generator[Any, Any, None]:
         lacking = sorted(numbers - self.runs.keys())
@@ -278,8 +300,8 @@ class Reading:
             tasks = None if tasks is None else self.sealer.unseal(tasks, context_of(row, b"tasks"))
             metadata = self.sealer.unseal(metadata, context_of(row, b"metadata"))
         row.metadata = self._metadata(row, metadata, run)
-        row.state = unpack_state(state, self.names, self.codec, self.spots, self.missing, self.anchors)
-        row.tasks = unpack_tasks(tasks, self.names, self.run, self.spots, self.missing, home_of(row))
+        row.state = unpack_state(state, self.names, self.codec, self.pointed, self.anchors)
+        row.tasks = unpack_tasks(tasks, self.names, self.run, self.pointed, home_of(row))
         return row
 
     def _metadata(self, row: Row, stored: str | bytes | None, run: int) -> dict[str, Any]:
@@ -292,20 +314,20 @@ class Reading:
     def records(self, found: Sequence[tuple[str, str, str, bytes]]) -> Generator[Any, Any, list[StoredTask]]:
         """The task records of some (ns, checkpoint, task, data), with everything they point at read."""
         while True:
-            self.missing.clear()
+            self.pointed.missing.clear()
             try:
                 tasks = [self._record(*row) for row in found]
             except KeyError:
                 yield from self.learn_runs()
                 continue
-            if not self.missing:
+            if not self.pointed.missing:
                 return tasks
             yield from self.fill()
 
     def _record(self, ns: str, checkpoint: str, task: str, data: bytes) -> StoredTask:
         if self.sealer is not None:
             data = self.sealer.unseal(data, record_context(self.thread, ns, checkpoint, task))
-        return get_task(data, 0, self.names, self.run, self.spots, self.missing)[0]
+        return get_task(data, 0, self.names, self.run, self.pointed)[0]
 
     def fetch_for(self, rows: Sequence[Row], tasks: Sequence[StoredTask]) -> Generator[Any, Any, Fetched]:
         """The items of all values of some checkpoints, and of what some tasks wrote."""
@@ -317,5 +339,4 @@ class Reading:
         for task in tasks:
             for _, ref in task.writes:
                 runs.update(runs_of(ref))
-        unseal = self.sealer.unseal if self.sealer is not None else None
-        return (yield from fetch(self.thread, self.key, runs, unseal))
+        return (yield from fetch(self.thread, self.key, runs, self.unseal))

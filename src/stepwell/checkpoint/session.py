@@ -100,9 +100,13 @@ class Session:
 
     def place(self, data: bytes) -> tuple[int, int]:
         """Places bytes that a row points at; they are written with the next commit."""
-        ((log, start, _),) = self.ledger.reserve_apart(1)
-        self.ledger.owe([(log, start, data)])
-        return log, start
+        found = self.ledger.find(data)
+        if found is None:
+            ((log, start, _),) = self.ledger.reserve_apart(1)
+            self.ledger.owe([(log, start, data)])
+            found = (log, start)
+            self.ledger.remember({data: found})
+        return found
 
     def save_numbers(self) -> Generator[Any, Any, None]:
         """Writes what numbers mean that the next rows use."""

@@ -92,8 +92,8 @@ def _runs(refs: Iterable[Ref | None], spots: bool) -> Iterator[Part]:
             continue
         yield from runs_of(ref)
         for slices in slices_within(ref) if spots else ():
-            if slices.spot is not None:
-                yield slices.spot[0], slices.spot[1], slices.spot[1] + 1
+            for log, index in slices.spots():
+                yield log, index, index + 1
 
 
 def joined(runs: Iterable[Part]) -> dict[int, list[tuple[int, int]]]:

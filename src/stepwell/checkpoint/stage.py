@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from stepwell.checkpoint.costs import IN_DATABASE, Costs
 from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff, diff_whole, fields_of
 from stepwell.checkpoint.kept import NUMBERS, SCALARS, Kept, KeptMapping, KeptSequence, KeptText, KeptWhole
 from stepwell.checkpoint.ledger import Batch, Ledger
@@ -36,7 +37,7 @@ class Opened(Protocol):
 
     def kept_of(self, name: str) -> Kept | None: ...
 
-    def decoded(self) -> Sequence[Kept]: ...
+    def decoded(self) -> Mapping[str, Kept]: ...
 
 
 class Base:
@@ -61,7 +62,7 @@ class Base:
         self.thread, self.ns, self.state, self.ledger, self.tips, self.opened = thread, ns, state, ledger, tips, opened
         self.kept: dict[str, Kept] = {}
         self.lender: Base | None = None
-        self._index: dict[int, list[Kept]] | None = None
+        self._index: dict[int, dict[str, Kept]] | None = None
 
     def kept_of(self, name: str) -> Kept | None:
         """What is kept of a channel; None when it holds no value."""
@@ -72,15 +73,30 @@ class Base:
             return None
         return self.opened.kept_of(name)
 
-    def probe(self, identity: int) -> Sequence[Kept]:
-        """Kept values whose first element (or which themselves) are the object of this identity."""
+    def probe(self, identity: int, name: str) -> Sequence[Kept]:
+        """Kept values whose first element (or which themselves) are the object of this identity; that of the channel
+        `name` comes first, since it knows best what the object last was."""
         if self._index is None:
             self._index = {}
-            for kept in (*(self.opened.decoded() if self.opened is not None else ()), *self.kept.values()):
+            for channel, kept in self._standing().items():
                 first = _first_of(kept)
                 if first is not None:
-                    self._index.setdefault(id(first), []).append(kept)
-        return self._index.get(identity, ())
+                    self._index.setdefault(id(first), {})[channel] = kept
+        found = self._index.get(identity)
+        if found is None:
+            return ()
+        own = found.get(name)
+        return tuple(found.values()) if own is None else (own, *found.values())
+
+    def _standing(self) -> dict[str, Kept]:
+        """What is kept of channels as they are now, where their objects are known."""
+        loaded = self.opened.decoded() if self.opened is not None else {}
+        still = {
+            channel: kept
+            for channel, kept in loaded.items()
+            if channel not in self.kept and self.state.cell(channel)[1] is not None
+        }
+        return {**still, **self.kept}
 
 
 def _first_of(kept: Kept) -> Any:
@@ -119,8 +135,9 @@ class Staged:
 class Stager:
     """Encodes, compares and places. One per storage."""
 
-    def __init__(self, codec: Codec, *, anchor_limit: int = 64) -> None:
+    def __init__(self, codec: Codec, *, anchor_limit: int = 64, costs: Costs = IN_DATABASE) -> None:
         """`anchor_limit`: how many cells a row may list before it lists only what differs from an anchor."""
+        self._costs = costs
         self.codec = codec
         self._anchor_limit = anchor_limit
         self._ledgers: dict[str, Ledger] = {}
@@ -148,7 +165,7 @@ class Stager:
         if base is None:
             base = Base(what.at.thread, what.at.ns or "", ledger=ledger)
         lender = lent if lent is not None else base.lender
-        work = Work(self.codec, ledger, base.ns, (base,) if lender is None else (base, lender))
+        work = Work(self.codec, ledger, base.ns, (base,) if lender is None else (base, lender), self._costs)
         if isinstance(what, Commit):
             return self._stage_commit(what, base, lender, ledger, work)
         tasks = tuple([self._task(work, base, record, {}, {}) for record in what.tasks])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from operator import is_
 from typing import Any, Final, Protocol
 
+from stepwell.checkpoint.costs import IN_DATABASE, Costs
 from stepwell.checkpoint.kept import SCALARS, Kept, KeptMapping, KeptSequence, KeptText
 from stepwell.checkpoint.ledger import WORTH_SHARING, Item, Ledger
 from stepwell.checkpoint.refs import Part, Ref
@@ -26,7 +27,7 @@ class Codec(Protocol):
 class Lender(Protocol):
     """A base whose values may be referred to."""
 
-    def probe(self, identity: int) -> Sequence[Kept]: ...
+    def probe(self, identity: int, name: str) -> Sequence[Kept]: ...
 
     def kept_of(self, name: str) -> Kept | None: ...
 
@@ -34,10 +35,25 @@ class Lender(Protocol):
 class Work:
     """One staging under way. Nothing of it is known to others until `finish`."""
 
-    __slots__ = ("_codec", "_fresh", "_ledger", "_memo", "channel", "is_apart", "items", "lenders", "ns", "sends")
+    __slots__ = (
+        "_codec",
+        "_fresh",
+        "_ledger",
+        "_memo",
+        "channel",
+        "costs",
+        "is_apart",
+        "items",
+        "lenders",
+        "ns",
+        "sends",
+    )
 
-    def __init__(self, codec: Codec, ledger: Ledger, ns: str, lenders: tuple[Lender, ...]) -> None:
+    def __init__(
+        self, codec: Codec, ledger: Ledger, ns: str, lenders: tuple[Lender, ...], costs: Costs = IN_DATABASE
+    ) -> None:
         self._codec, self._ledger, self.ns, self.lenders = codec, ledger, ns, lenders
+        self.costs = costs
         self._memo: dict[int, bytes] = {}  # identity of an object that this staging holds → its bytes
         self._fresh: dict[bytes, tuple[int, int]] = {}
         self.items: list[Item] = []
@@ -92,7 +108,7 @@ class Work:
     def borrowed(self, value: Any, probe: Any, kind: type[Kept]) -> Kept | None:
         """A kept value of this or the calling graph that `value` begins with, element by element the same objects."""
         for lender in self.lenders:
-            for kept in lender.probe(id(probe)):
+            for kept in lender.probe(id(probe), self.channel):
                 if type(kept) is kind and _begins_with(value, kept):
                     return kept
         return None

@@ -37,6 +37,7 @@ from stepwell.checkpoint.pack import (
     unpack_state,
 )
 from stepwell.checkpoint.pack_tasks import pack_tasks, unpack_tasks
+from stepwell.checkpoint.refs import Pointed
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
 from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed
 from stepwell.checkpoint.tools.looking import need_thread
@@ -186,7 +187,7 @@ class Parcel:
             filed=[
                 ((ns, id), task, is_posted)
                 for ns, id, is_posted, data in self.frames.get("P", ())
-                for task in unpack_tasks(data, names, names.name, {}, [])
+                for task in unpack_tasks(data, names, names.name, Pointed())
             ],
             heads=[Head(*fields) for fields in self.frames.get("H", ())],
             tags=[Tag(*fields) for fields in self.frames.get("G", ())],
@@ -198,9 +199,9 @@ def _row(thread: str, fields: list[Any], names: Names, codec: Any, spots: Any, a
     ns, id, parent, branch, step, source, ts, run, _, state, due, tasks, metadata, children, _ = fields
     row = Row(thread, ns, id, parent, branch)
     row.step, row.source, row.ts, row.run = step, source, ts, run
-    row.state = unpack_state(state, names, codec, spots, [], anchors)
+    row.state = unpack_state(state, names, codec, Pointed(spots), anchors)
     row.next = unpack_next(due, names)
-    row.tasks = unpack_tasks(tasks, names, names.name, {}, [])
+    row.tasks = unpack_tasks(tasks, names, names.name, Pointed())
     row.metadata = codec.decode(metadata)
     row.children = unpack_children(children)
     return row
