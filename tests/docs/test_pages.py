@@ -15,10 +15,6 @@ CHINESE = ROOT / "README.zh-CN.md"
 READMES = pytest.mark.parametrize("readme", [README, CHINESE], ids=name_of)
 
 
-def without_blank_lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip()]
-
-
 def slug(heading: str) -> str:
     """The anchor that a heading gets on the pages people read."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
@@ -46,7 +42,7 @@ class DescribeTheReadme:
         found = list(blocks(readme))
         at = next(n for n, block in enumerate(found) if "user-42" in block.text and block.language == "python")
 
-        assert without_blank_lines(found[at].text) == without_blank_lines(EXAMPLE)
+        assert found[at].text.strip() == EXAMPLE.strip()
         assert found[at + 1].text.split() == ["4", "reply#3", "user-42", "2", "True"]
 
     @READMES
