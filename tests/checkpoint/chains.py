@@ -7,29 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepwell.checkpoint.chain import SqlChain
 from stepwell.checkpoint.memory.chain import MemoryChain
-from stepwell.checkpoint.schema import MIGRATIONS, ROOM
+from stepwell.checkpoint.sqlite.chain import SqliteChain as OurSqliteChain
 from stepwell.ids import IdClock, task_id
 from stepwell.saves import At, Commit, LeaseWish, Pending, TaskRecord
 from stepwell.serde.codec import Codec
-from stepwell.sql.migrate import migrate_sqlite
 from stepwell.sql.sqlite import SqliteDatabase
 
 _moments = itertools.count(1_790_000_000_000_000_000, 1_000_000)
 _runs = itertools.count(1)
 
 
-class SqliteChain(SqlChain):
-    """An SqlChain on a database of its own."""
+class SqliteChain(OurSqliteChain):
+    """A chain on a database of its own."""
 
-    def __init__(self, path: Path | str = ":memory:") -> None:
-        super().__init__(Codec())
-        self.database = SqliteDatabase(str(path))
-        self.database.perform(migrate_sqlite(ROOM, MIGRATIONS, str(path)))
-
-    def perform(self, op: Any) -> Any:
-        return self.database.perform(op)
+    def __init__(self, path: Path | str = ":memory:", **more: Any) -> None:
+        super().__init__(SqliteDatabase(str(path)), Codec(), **more)
 
     def ask(self, sql: str, *args: Any) -> list[tuple[Any, ...]]:
         """Looks into the database."""
@@ -100,7 +93,12 @@ class Walk:
         self.versions |= dict.fromkeys(changed, version)
         id = self.ids.next(next(_moments))
         source = more.pop("source", "loop")
-        metadata = more.pop("metadata", None) or {"source": source, "step": self.step, "parents": {}, "run_id": self.run}
+        metadata = more.pop("metadata", None) or {
+            "source": source,
+            "step": self.step,
+            "parents": {},
+            "run_id": self.run,
+        }
         commit = Commit(
             at=At(self.thread, self.ns, self.id, self.branch),
             id=id,

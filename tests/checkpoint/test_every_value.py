@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from stepwell.checkpoint.serde import register
+from stepwell.checkpoint.tools.copying import copy_thread
+from stepwell.checkpoint.tools.trimming import prune
 from stepwell.saves import At
 from stepwell.serde.codec import Codec
 from stepwell.types import TASKS, Overwrite, Send
@@ -162,6 +164,7 @@ class Thread(RuleBasedStateMachine):
         self.chain = open_chain(self.kind)
         self.model: dict[tuple[str, str], dict[str, Any]] = {}
         self.written: dict[str, list[Any]] = {}
+        self.copies: list[tuple[str, dict[tuple[str, str], dict[str, Any]]]] = []
         self.walk: Walk
 
     @initialize()
@@ -320,6 +323,31 @@ class Thread(RuleBasedStateMachine):
         if at is not None:
             assert is_same(self.walk.cells, self._ordered("", at, self.walk.cells))
 
+    @rule()
+    def prune(self) -> None:
+        """Heads stay, their ancestors go; what stays reads as before."""
+        self.walk.end()
+        self.chain.perform(prune(self.chain, ["t"], "keep_latest"))
+        left = {(loaded.at.ns, loaded.at.checkpoint) for loaded in pages(self.chain, At("t", None))}
+        assert left <= set(self.model)
+        assert not self.walk.head or ("", self.walk.head) in left
+        self.model = {key: values for key, values in self.model.items() if key in left}
+        self.written = {id: writes for id, writes in self.written.items() if self._parent_of(id)}
+        self.begin()
+
+    def _parent_of(self, id: str) -> str | None:
+        loaded = read(self.chain, id)
+        return loaded.parent if loaded is not None else None
+
+    @rule()
+    def copy_the_thread(self) -> None:
+        if self.model:
+            target = f"copy {len(self.copies)}"
+            self.copies.append((target, dict(self.model)))
+            self.walk.end()
+            self.chain.perform(copy_thread(self.chain, "t", target))
+            self.begin()
+
     @rule(seed=SEEDS)
     def look_back(self, seed: int) -> None:
         if self.model:
@@ -347,6 +375,10 @@ class Thread(RuleBasedStateMachine):
             expected = [writes for id in made for writes in self.written.get(id, [])]
             found = [list(record.writes) for record in loaded.done]
             assert sorted(map(codec.encode, found)) == sorted(map(codec.encode, expected))
+        for thread, model in self.copies[-2:]:
+            for (ns, id), expected in model.items():
+                values = dict(read(self.chain, id, thread, ns).values)
+                assert is_same(values, {name: expected[name] for name in values})
 
     def _ordered(self, ns: str, id: str, like: Any = None) -> dict[str, Any]:
         """The model's values in the order in which the saver lists channels; that one is nobody's promise."""
