@@ -124,6 +124,14 @@ class DescribeATrigger:
 
         assert not run.is_available("join:a+b:c")
 
+    def test_that_is_a_key_of_the_state_keeps_its_value(self):
+        run = run_of(plan(node("a", triggers=("x",))))
+        set_cells(run, x=1)
+
+        moves = apply_writes(run, [ended(task) for task in due_tasks(run)])
+
+        assert (run.cells["x"], moves.changed, moves.dropped) == (1, {}, set())
+
     def test_without_a_version_is_seen_as_nothing(self):
         run = two_nodes()
         [a] = due(run, "a")
@@ -132,6 +140,21 @@ class DescribeATrigger:
 
 
 class DescribeAChannelOfOneStep:
+    def test_that_was_empty_and_stays_so_is_told_as_empty(self):
+        run = two_nodes(many=Topic(int))
+        [a] = due(run, "a")
+
+        assert apply_writes(run, [ended(a, many=[])]).dropped == {"many"}
+
+    def test_that_was_dropped_by_the_input_and_written_again_is_not(self):
+        run = two_nodes(many=Topic(int))
+        [a] = due(run, "a")
+        moves = apply_writes(run, [ended(a, many=[])])
+
+        moves.then(apply_writes(run, [ended(a, many=[1])]))
+
+        assert (moves.changed, moves.dropped) == ({"many": [1]}, set())
+
     def test_is_empty_after_a_step_that_did_not_write_it(self):
         run = two_nodes(once=EphemeralValue(int), many=Topic(int))
         [a] = due(run, "a")

@@ -67,6 +67,20 @@ class DescribeAnUpdate:
 
         assert world.trace[-1] == "Release"
 
+    def test_without_a_lease_gives_nothing_back(self):
+        _, world = updated(loaded({"x": 1}, fence=None), only({"x": 2}, "a"))
+
+        assert world.trace == ["Load", "Next", "Commit"]
+
+    def test_whose_core_is_dropped_yields_nothing(self):
+        run = saved_run(a_then_b())
+        core = update_thread(run, [only({"x": 2}, "a")])
+        next(core)
+
+        core.close()
+
+        assert core.gi_frame is None
+
     def test_sets_off_what_follows_its_node(self):
         _, world = updated(loaded({"x": 1}), only({"x": 2}, "a"))
 

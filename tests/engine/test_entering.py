@@ -274,6 +274,12 @@ class DescribeGoingOn:
         assert (fork.source, fork.at.checkpoint, fork.changed, fork.next) == ("fork", CHECKPOINT, {}, ("b",))
         assert run.checkpoint_id == fork.id
 
+    def test_at_an_older_checkpoint_shows_the_fork(self):
+        _, world = entered(side_by_side(), None, loaded({"to_b": None}, leaf=False), modes=frozenset({"checkpoints"}))
+
+        [(_, shown)] = world.chunks
+        assert (shown["metadata"]["source"], shown["next"]) == ("fork", ["b"])
+
     def test_at_an_older_checkpoint_that_is_over_writes_nothing(self):
         _, world = entered(side_by_side(), None, loaded(leaf=False))
 

@@ -152,6 +152,26 @@ class DescribeTheHeadOfAThread:
 
         assert looked(load, made).values == {"log": [], "many": [1]}
 
+    def test_keeps_what_is_behind_a_state_beside_them(self):
+        made = plan(node("a"), channels={"late": LastValueAfterFinish(int)})
+        [a] = stored("a", made=made)
+        load = loaded({"to_a": None, "late": (3, True)}, pending=(record(a, ("x", 1)),))
+
+        assert looked(load, made).values == {"x": 1, "late": 3, "log": []}
+
+    def test_passes_over_keys_that_the_plan_does_not_have(self):
+        made = plan(node("a"))
+
+        assert looked(loaded({"old": 1, "x": 2}), made).values == {"x": 2, "log": []}
+
+    def test_finds_the_work_of_a_renamed_node_beside_that_of_others(self):
+        before = plan(node("old"), node("b"))
+        made = plan(node("new"), node("b"), aliases={"old": "new"})
+        old, b = stored("old", "b", made=before)
+        load = loaded({"to_old": None, "to_b": None}, pending=(record(old, ("x", 1)), record(b, ("log", ["b"]))))
+
+        assert looked(load, made).values == {"x": 1, "log": ["b"]}
+
 
 class DescribeAnOlderCheckpoint:
     def test_is_shown_as_it_was_with_all_its_tasks(self):

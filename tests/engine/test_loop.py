@@ -164,6 +164,24 @@ class DescribeADrain:
         assert world.trace[-1] == "Release"
 
 
+class DescribeARunWithoutASaver:
+    def test_is_shown_like_any_other(self):
+        run, world = run_of(chain("a", "b"), modes=frozenset({"updates"})), World()
+
+        world.play(run_graph(run, {}))
+
+        assert world.chunks == [("updates", {"a": {"log": ["a"]}}), ("updates", {"b": {"log": ["b"]}})]
+        assert world.trace == ["Next", "Emit", "Next", "Emit"]
+
+    def test_that_fails_saves_nothing(self):
+        world = World()
+
+        with pytest.raises(ZeroDivisionError):
+            world.play(run_graph(run_of(plan(node("a", lambda _: 1 / 0))), {}))
+
+        assert world.trace == ["Next"]
+
+
 class DescribeAQuestion:
     ASKS = plan(node("a", lambda _: {"x": interrupt("sure?")}), node("b", lambda _: {"log": ["b"]}), first=["a", "b"])
 
@@ -299,6 +317,24 @@ class DescribeAGraphInsideATask:
         above, run, _ = self.play_inside(chain("a"), "outer")
 
         assert above.children == {"outer": run.head}
+
+    @pytest.mark.parametrize(("ns", "commits"), [(None, 0), ("outer", 1)])
+    def test_with_exit_durability_writes_only_what_outlives_its_task(self, ns, commits):
+        _, _, world = self.play_inside(chain("a"), ns, durability="exit")
+
+        assert len(world.commits) == commits
+
+    def test_with_exit_durability_writes_where_it_pauses(self):
+        above = saved_run(plan(node("outer")))
+        [outer] = due(above, "outer")
+        made = plan(node("a", lambda _: {"x": interrupt("sure?")}))
+        run = saved_run(made, parent=outer, chain=above.chain, at=above.at.__class__("t", outer.ns), durability="exit")
+        world = World({})
+
+        with pytest.raises(GraphInterrupt):
+            world.play(run_graph(run, {}))
+
+        assert (len(world.commits), [kept.node for kept in world.records]) == (1, ["a"])
 
     def test_with_a_name_of_its_task_does_not(self):
         above, _, _ = self.play_inside(chain("a"), None)

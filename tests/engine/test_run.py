@@ -125,6 +125,19 @@ class DescribeOutput:
         assert run.output() == run.shown() == [1]
 
 
+class DescribeAPausedStep:
+    def test_shows_what_its_finished_tasks_wrote(self):
+        run = run_of(plan(node("a")), laid_over=[("x", 1), ("log", ["one"])])
+
+        assert run.output() == run.shown() == {"x": 1, "log": ["one"]}
+
+    def test_shows_the_state_before_it_where_their_writes_do_not_merge(self):
+        run = run_of(plan(node("a")), laid_over=[("x", 1), ("x", 2)])
+        set_cells(run, x=0)
+
+        assert run.output() == {"x": 0, "log": []}
+
+
 class DescribeCells:
     def test_without_a_value_are_not_there(self):
         run = run_of(plan(node("a")))

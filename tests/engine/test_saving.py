@@ -6,12 +6,13 @@ import contextlib
 
 import pytest
 
+from stepwell.channels import UntrackedValue
 from stepwell.engine import effects as fx
 from stepwell.engine.loop import run_graph
 from stepwell.engine.saving import path_text, record_of, revised, ts_text
 from stepwell.errors import StaleRunError
 from stepwell.saves import At, TaskRecord
-from stepwell.types import START, interrupt
+from stepwell.types import START, TASKS, Send, interrupt
 from tests.engine.play import (
     FENCE,
     NOW_NS,
@@ -175,6 +176,16 @@ class DescribeACommit:
         assert (second.changed, second.dropped) == ({"x": 2}, {"branch:to:b"})
         assert second.seen == {"b": {"branch:to:b": first.versions["branch:to:b"]}}
 
+    def test_has_sends_without_what_is_never_stored(self):
+        made = plan(
+            node("a", lambda _: [(TASKS, Send("b", {"live": 1, "x": 2}))]), node("b"),
+            channels={"live": UntrackedValue(object)},
+        )  # fmt: skip
+
+        _, world = played(made)
+
+        assert world.commits[1].changed == {TASKS: [Send("b", {"x": 2})]}
+
     def test_follows_the_one_before(self):
         _, world = played(a_then_b())
 
@@ -237,6 +248,15 @@ class DescribeARecord:
         [a] = due(run, "a")
 
         assert record_of(ended(a, x=1), finished=False).writes == ()
+
+    def test_leaves_out_what_is_never_stored(self):
+        made = plan(node("a"), channels={"live": UntrackedValue(object)})
+        [a] = due(saved_run(made), "a")
+        sends = [Send("a", {"live": object(), "x": 1}), Send("a", {"x": 1}), Send("a", 5)]
+
+        kept = record_of(ended(a, ("live", object()), *((TASKS, send) for send in sends), x=1))
+
+        assert kept.writes == ((TASKS, Send("a", {"x": 1})), (TASKS, sends[1]), (TASKS, sends[2]), ("x", 1))
 
     def test_keeps_the_error_that_a_handler_took_over(self):
         run = saved_run(a_then_b())

@@ -87,8 +87,32 @@ class DescribeALoneTask:
 
         assert isinstance(played.error, InvalidValueError)
 
+    def test_that_is_stopped_comes_back_first_and_is_kept_when_it_finished(self):
+        _, [a], core = start("a")
+
+        played = play(core, fx.RunStopped(), None, [ends(a, x=1)], None)
+
+        assert played.trace == ["Next", "Cancel", "Next", "SaveWrites"]
+        assert played.effects[-1].staged.what.tasks[0].writes == (("x", 1),)
+
+    def test_whose_core_is_dropped_yields_nothing(self):
+        _, _, core = start("a")
+        next(core)
+
+        core.close()
+
+        assert core.gi_frame is None
+
 
 class DescribeSeveralTasks:
+    def test_whose_core_is_dropped_yield_nothing(self):
+        _, _, core = start("a", "b")
+        next(core)
+
+        core.close()
+
+        assert core.gi_frame is None
+
     def test_start_together(self):
         _, [a, b], core = start("a", "b")
 

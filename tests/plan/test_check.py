@@ -185,6 +185,9 @@ class DescribeOptionsThatNameNodes:
         with pytest.raises(GraphError, match="aliases leads from 'old' to 'x', which is no node"):
             graph.compile(aliases={"old": "x"})
 
+    def test_may_lead_several_old_names_to_one_node(self, graph):
+        assert graph.compile(aliases={"old": "a", "older": "a"}).plan.aliases == {"old": "a", "older": "a"}
+
     def test_lead_no_node_of_today_elsewhere(self, graph):
         graph.add_node("b", node)
 

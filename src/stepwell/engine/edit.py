@@ -33,11 +33,19 @@ def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Step
         yield from open_run(run)
         for updates in supersteps:
             yield from _superstep(run, updates)
-    finally:
-        if run.fence is not None and run.parent is None:
-            fence, run.fence = run.fence, None
-            yield Release(fence)
+    except GeneratorExit:  # dropped where it stands: nobody answers any more
+        raise
+    except BaseException:
+        yield from _give_back(run)
+        raise
+    yield from _give_back(run)
     return run.checkpoint_id
+
+
+def _give_back(run: Run) -> Steps[None]:
+    if run.fence is not None and run.parent is None:
+        fence, run.fence = run.fence, None
+        yield Release(fence)
 
 
 def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:

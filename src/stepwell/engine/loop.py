@@ -81,10 +81,10 @@ def _steps(run: Run) -> Steps[tuple[Interrupt, ...] | None]:
 
 
 def _superstep(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
-    if run.modes:
-        for task in tasks:
-            task.id  # noqa: B018  # it follows from the checkpoint the step starts from, which moves on
-        yield from show_starts(run, tasks)
+    """A step that is shown."""
+    for task in tasks:
+        task.id  # noqa: B018  # it follows from the checkpoint the step starts from, which moves on
+    yield from show_starts(run, tasks)
     return (yield from execute(run, tasks))
 
 
@@ -175,8 +175,6 @@ def _stop(run: Run) -> Steps[tuple[Interrupt, ...]]:
 
 
 def _stops_at(run: Run, names: Sequence[str] | str, tasks: Sequence[Task]) -> bool:
-    if not names:
-        return False
     if names == "*":
         return any(not task.node.hidden for task in tasks)
     return any(task.name in names for task in tasks)
