@@ -7,6 +7,7 @@ a row each in `tickets`. All of it runs inside the transaction of the caller; `a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from stepwell.checkpoint.leases import LINE_TERM_S, Contender, Held, busy, now_t
 from stepwell.checkpoint.process import Process, here, is_gone
 from stepwell.errors import ThreadBusyError
 from stepwell.saves import Fence, LeaseWish
-from stepwell.sql.query import Begin, End, Query
+from stepwell.sql.query import Begin, End, Pause, Query
 
 LEASE_COLUMNS: Final = (
     "epoch INTEGER NOT NULL DEFAULT 0, beat INTEGER NOT NULL DEFAULT 0, lease_run TEXT, lease_process TEXT, "
@@ -31,6 +32,9 @@ LEASE_TABLES: Final = (
 )
 """To be among the migrations. Epochs come from one counter for the whole database and are never used again."""
 
+SHOW_S: Final = 0.5
+"""How often a waiter shows that it still waits: well within LINE_TERM_S."""
+_LINE = "SELECT ticket, process, looks FROM tickets WHERE thread = ? ORDER BY ticket"
 _HELD = "SELECT epoch, lease_run, lease_process, lease_since, beat FROM threads WHERE key = ?"
 _TAKE = (
     "UPDATE threads SET epoch = ?1, turn = ?1, beat = 0, lease_run = ?2, lease_process = ?3, lease_since = ?4 "
@@ -53,7 +57,7 @@ def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, An
         yield from Begin("write")
         key = yield from key_of()
         held = yield from holder(key)
-        line = yield from Query("SELECT ticket, process, looks FROM tickets WHERE thread = ? ORDER BY ticket", (key,))
+        line = yield from Query(_LINE, (key,))
         if held is None and not line:
             return (yield from _take(thread, key, wish.run))
         if contender is None:
@@ -68,7 +72,23 @@ def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, An
             yield from End()
             raise
         yield from End()
+        yield from _look_on(contender, key, pause)
+
+
+def _look_on(contender: Contender, key: int, pause: Pause) -> Generator[Any, Any, None]:
+    """Wait until it is worth trying again. Looking takes no lock, so waiters do not hold up those who work."""
+    until = time.monotonic() + SHOW_S
+    while True:
         yield from pause
+        yield from Begin("read")
+        held = yield from holder(key)
+        line = yield from Query(_LINE, (key,))
+        yield from End()
+        contender.place = sum(ticket < (contender.ticket or ticket) for ticket, _, _ in line)
+        is_free = contender.place == 0 and contender.may_take(held)
+        if is_free or contender.is_out_of_time or time.monotonic() > until:
+            return
+        pause = contender.wait(held)
 
 
 def holder(key: int) -> Generator[Any, Any, Held | None]:

@@ -67,6 +67,11 @@ class Contender:
             return False
         return now - since >= term_s
 
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether it has waited as long as it may."""
+        return time.monotonic() - self.begun >= self.wish.wait_s
+
     def wait(self, held: Held | None) -> Pause:
         """How long to wait before the next look; ThreadBusyError when there is nothing to wait for any more."""
         waited = time.monotonic() - self.begun
