@@ -43,6 +43,7 @@ from stepwell.checkpoint.work import Work
 INLINE_BYTES: Final = 64
 """Up to this size a value lies in the reference itself."""
 _SHORT: Final = 8
+_WORTH_A_RUN: Final = 256
 _NOTHING: Final = KeptSequence(Slices(LIST, b"", ()), [], [], 0, 0)
 
 
@@ -180,6 +181,8 @@ def diff_sequence(work: Work, old: Kept | None, value: Any, kind: int, touch: To
         tail = new[before.count :]
         data = [work.encode(item) for item in tail]
         spots = [work.find(item) for item in data]
+        if before.count and not work.is_apart:
+            _prefer_long_runs(before.ref.parts[-1], data, spots)
         if not tail and before.ref.kind == kind and before.ref.shell == shell:
             return before
     else:
@@ -202,6 +205,16 @@ def diff_sequence(work: Work, old: Kept | None, value: Any, kind: int, touch: To
             else KeptSequence(ref, tail, data, len(tail), live)
         )
     return KeptSequence(ref, tail, data, len(tail), live)
+
+
+def _prefer_long_runs(last: Part, data: list[bytes], spots: list[tuple[int, int] | None]) -> None:
+    """Forgets places of small elements that do not lie behind one another: each would be a run of its own, which every
+    later reference has to name."""
+    expected: tuple[int, int] | None = (last[0], last[2])
+    for at, spot in enumerate(spots):
+        if spot is not None and spot != expected and len(data[at]) < _WORTH_A_RUN:
+            spots[at] = spot = None
+        expected = (spot[0], spot[1] + 1) if spot is not None else None
 
 
 def _begins_untouched(old: KeptSequence, new: list[Any], touch: Touch) -> bool:
