@@ -51,13 +51,13 @@ EXAMPLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.claim("A-43")
 def name_of(value: object) -> str:
     """Its type and how it begins: the same in every process, which the order of a set is not."""
     kind = type(value).__name__
     return kind if isinstance(value, set | frozenset) else f"{kind}-{value!r:.20}"
 
 
+@pytest.mark.claim("A-43")
 @pytest.mark.parametrize("value", EXAMPLES, ids=name_of)
 class DescribeAValue:
     def test_comes_back_exactly(self, codec, value):
