@@ -32,6 +32,9 @@ INSERT_ROW: Final = (
     "ts, next, state, tasks, metadata, children, is_fork, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 INSERT_RECORD: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_UNFILE: Final = (
+    "DELETE FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND is_public = 0 AND task = ?"
+)
 _HEADS: Final = """SELECT n.ns, n.number,
     (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?1 AND checkpoint_ns = n.number)
 FROM namespaces n WHERE n.thread_id = ?1"""
@@ -94,10 +97,12 @@ class SqlShelf(SqlChain):
             yield from at.advance(branch, columns.id, columns.parent)
         if moves and branch == MAIN and MAIN not in at.rows and not is_last:
             yield from set_head(session.key, ns, MAIN, columns.id)
+        if columns.parent is not None and row.tasks:
+            yield from Many(_UNFILE, [(session.key, ns, columns.parent, task.task) for task in row.tasks])
         self._settle((staged,), (yield from self.store(staged)), False)
         yield from lease_rows.touch(session.key)
 
-    def post(self, staged: SqlStaged) -> Op[None]:
+    def post(self, staged: SqlStaged, *, public: bool) -> Op[None]:
         session, at = staged.session, staged.at
         ns = yield from namespace_number(session, at.ns or "")
         id, space = pack_id(at.checkpoint), at.ns or ""
@@ -106,13 +111,13 @@ class SqlShelf(SqlChain):
         for task in staged.tasks:
             found = yield from Query(
                 "SELECT task, data FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? "
-                "AND is_public = 1 AND task = ?",
-                (session.key, ns, id, task.task),
+                "AND is_public = ? AND task = ?",
+                (session.key, ns, id, int(public), task.task),
             )
             old = yield from reading.records([(space, at.checkpoint or "", *row) for row in found])
-            whole = merged(old[0] if old else None, task)
+            whole = merged(old[0], task) if old and public else task
             columns = record_columns(whole, session, space, at.checkpoint or "", self.sealer)
-            rows.append((session.key, ns, id, 1, *columns))
+            rows.append((session.key, ns, id, int(public), *columns))
         staged.sequence = staged.ledger.sequence
         self._settle((staged,), (yield from self.store(staged)), False)
         yield from Many(INSERT_RECORD, rows)

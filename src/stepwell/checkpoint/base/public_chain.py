@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -197,9 +198,10 @@ class PublicChain:
         if isinstance(what, Pending):
             filed = base.filed | {task.task for task in tasks if task.finished}
             return StagedRows(what.at, tasks, PublicBase(base.values, base.versions, filed))
-        return self._staged_put(what, base, tuple(task for task in tasks if task.task not in base.filed))
+        return self._staged_put(replace(what, tasks=tasks), base)
 
-    def _staged_put(self, what: Commit, base: PublicBase, tasks: tuple[TaskRecord, ...]) -> StagedPut:
+    def _staged_put(self, what: Commit, base: PublicBase) -> StagedPut:
+        tasks = tuple(task for task in what.tasks if task.task not in base.filed)
         versions = base.versions.copy()
         new = versions.move(what.versions, self._saver.get_next_version(versions.newest(), None))
         for channel in what.dropped:

@@ -73,12 +73,16 @@ class MemoryShelf:
         self._touch(thread)
 
     @at_once
-    def post(self, staged: Staged) -> None:
+    def post(self, staged: Staged, *, public: bool) -> None:
         thread = self._thread(staged.at.thread, None)
         due = staged.due()
         thread.store(due)
         staged.settle(due)
-        thread.post((staged.at.ns or "", staged.at.checkpoint or ""), staged.tasks)
+        key = (staged.at.ns or "", staged.at.checkpoint or "")
+        if public:
+            thread.post(key, staged.tasks)
+        else:
+            thread.file(key, staged.tasks)
         self._touch(thread)
 
     @at_once

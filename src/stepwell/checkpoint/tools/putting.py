@@ -127,7 +127,7 @@ def put_writes(
     ends = yield from shelf.begin_work(at.thread)
     try:
         staged = shelf.stage(Pending(At(at.thread, at.ns or "", at.checkpoint, at.branch), (record,), None))
-        yield from shelf.post(staged)
+        yield from shelf.post(staged, public=ride is None)
     finally:
         if ends:
             shelf.end_work(at.thread)

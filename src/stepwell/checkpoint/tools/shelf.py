@@ -116,8 +116,8 @@ class Shelf(Protocol):
         """Store a row in place of one with its key. moves: it becomes the head of its branch."""
         ...
 
-    def post(self, staged: Any) -> Op[None]:
-        """File records as the public interface does: rows that are there stay, special ones are replaced."""
+    def post(self, staged: Any, *, public: bool) -> Op[None]:
+        """File records. public: rows that are there stay, special ones are replaced, and none goes with a put."""
         ...
 
     # A thread.
