@@ -182,8 +182,9 @@ class Stager:
         if found is None:
             # Nobody holds the thread through this saver: only the public methods stage so, in their own transaction.
             raise LookupError(f"thread {thread!r} was not loaded with a lease through this saver")
-        if base is not None and base.tips:
-            found.learn(base.tips)
+        for known in (base, lent):
+            if known is not None and known.tips:
+                found.learn(known.tips)
         return found
 
     def _stage_commit(self, what: Commit, base: Base, lender: Base | None, ledger: Ledger, work: Work) -> Staged:
