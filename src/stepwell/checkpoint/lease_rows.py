@@ -34,6 +34,7 @@ LEASE_TABLES: Final = (
 
 SHOW_S: Final = 0.5
 """How often a waiter shows that it still waits: well within LINE_TERM_S."""
+_IS_FREE = "SELECT epoch, EXISTS (SELECT 1 FROM tickets WHERE thread = key) FROM threads WHERE key = ?"
 _LINE = "SELECT ticket, process, looks FROM tickets WHERE thread = ? ORDER BY ticket"
 _HELD = "SELECT epoch, lease_run, lease_process, lease_since, beat FROM threads WHERE key = ?"
 _TAKE = (
@@ -56,10 +57,11 @@ def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, An
     while True:
         yield from Begin("write")
         key = yield from key_of()
+        [(epoch, has_line)] = yield from Query(_IS_FREE, (key,))
+        if epoch == 0 and not has_line:
+            return (yield from _take(thread, key, wish.run))
         held = yield from holder(key)
         line = yield from Query(_LINE, (key,))
-        if held is None and not line:
-            return (yield from _take(thread, key, wish.run))
         if contender is None:
             contender = Contender(thread, wish)
         if (yield from _is_next(contender, key, line)) and contender.may_take(held):

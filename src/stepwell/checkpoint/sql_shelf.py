@@ -145,8 +145,10 @@ class SqlShelf(SqlChain):
 
     def release(self, fence: Fence) -> Op[None]:
         """As SqlChain.release; a thread that the run took and never wrote to is gone again."""
+        session = self.sessions.get(fence.thread)
+        is_used = session is not None and any(at.newest is not None for at in session.places.values())
         yield from super().release(fence)
-        rows = yield from Query(_UNUSED, (fence.thread,))
+        rows = () if is_used else (yield from Query(_UNUSED, (fence.thread,)))
         if rows:
             yield from drop_all(rows[0][0])
 
