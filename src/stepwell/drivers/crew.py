@@ -76,7 +76,7 @@ class Crew:
     def start(self, tasks: Any, context: Context) -> None:
         """Queues tasks; each runs in its own copy of `context`."""
         self.backlog.extend((task, context) for task in tasks)
-        self.grow(min(len(self.backlog), FIRST))
+        self.grow(max(FIRST - self.busy, 0))
 
     def grow(self, wanted: int) -> None:
         """Lets `wanted` more workers join, as far as there is work for them."""

@@ -7,7 +7,7 @@ import random
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
@@ -156,8 +156,8 @@ class LoopDriver:
         if len(start) == 1 and effect.timeout is None and self._can_run_here(start[0]):
             await self._run_here(start[0])
             return list(start) if not self.arrived else [*self._arrived_by_now(), *start]
-        for task in start:
-            self._start(task)
+        if start:
+            self._start(start)
         if not self.arrived and (effect.timeout is None or effect.timeout > 0):
             await self._wait(effect.timeout)
         elif effect.timeout == 0.0 and not self.arrived:
@@ -192,16 +192,19 @@ class LoopDriver:
             self.arrived.append(task)
             raise
 
-    def _start(self, task: Any) -> None:
-        if task.node.arun is None:
-            self.threaded += 1
+    def _start(self, tasks: Sequence[Any]) -> None:
+        blocking = []
+        for task in tasks:
+            if task.node.arun is None:
+                blocking.append(task)
+            else:
+                self.tasks[task] = job = self.loop.create_task(_perform(task), name=task.name)
+                job.add_done_callback(partial(self._ended, task))
+        if blocking:
+            self.threaded += len(blocking)
             if self.crew is None:
                 self.crew = Crew(self.post)
-            self.crew.start((task,), copy_context())
-            return
-        job = self.loop.create_task(_perform(task), name=task.name)
-        self.tasks[task] = job
-        job.add_done_callback(partial(self._ended, task))
+            self.crew.start(blocking, copy_context())
 
     def _ended(self, task: Any, job: asyncio.Task[None]) -> None:
         if job.cancelled() and task.error is None:  # it never began
