@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -291,3 +292,23 @@ class DescribeAProcess:
 
     def test_survives_the_way_through_a_database(self) -> None:
         assert Process.from_text(here().as_text()) == here()
+
+
+class DescribeAChildProcess:
+    def test_holds_nothing_of_what_its_parent_held(self, tmp_path: Path) -> None:
+        with SqliteSaver(tmp_path / "x.db") as saver:
+            grow(saver, 1)
+            take(saver.chain, "parent")
+
+            child = os.fork()
+            if child == 0:
+                try:
+                    grow(saver, 1, parent=saver.get_tuple(cfg()).config)
+                    os._exit(1)
+                except ThreadBusyError:
+                    os._exit(0)
+                except BaseException:
+                    os._exit(2)
+            _, status = os.waitpid(child, 0)
+
+            assert os.waitstatus_to_exitcode(status) == 0

@@ -74,7 +74,14 @@ def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, An
             yield from End()
             raise
         yield from End()
-        yield from _look_on(contender, key, pause)
+        try:
+            yield from _look_on(contender, key, pause)
+        except BaseException as error:  # cancelled, or out of time
+            if not isinstance(error, GeneratorExit):
+                yield from Begin("write")
+                yield from _leave_line(contender)
+                yield from End()
+            raise
 
 
 def _look_on(contender: Contender, key: int, pause: Pause) -> Generator[Any, Any, None]:

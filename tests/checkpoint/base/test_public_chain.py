@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from collections.abc import Iterator
 from pathlib import Path
@@ -291,6 +292,24 @@ class DescribeItsLease:
                 chain.perform(chain.load(At("t"), lease=LeaseWish("first", 0)))
 
         assert self.take(chain, "second").run == "second"
+
+    async def test_is_given_back_when_the_caller_is_cancelled_while_it_loads(self, saver: Any) -> None:
+        chain: Any = chain_of(saver)
+        reading = asyncio.Event()
+
+        async def slow(config: Any) -> Any:
+            reading.set()
+            await asyncio.sleep(60)
+
+        saver.aget_tuple = slow
+        loading = asyncio.ensure_future(chain.aperform(chain.load(At("t"), lease=LeaseWish("first", 0))))
+        await reading.wait()
+        loading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+        del saver.aget_tuple
+
+        assert (await chain.aperform(chain.load(At("t"), lease=LeaseWish("second", 0)))).fence.run == "second"
 
 
 def first_commit(base: Any) -> Commit:

@@ -80,8 +80,8 @@ class PublicChain:
                 return nothing(at, fence) if lease is not None else None
             leaf, head = (known.leaf, known.head) if known is not None else (yield from self._standing(at, found))
             return self._loaded(at, found, known, fence=fence, leaf=leaf, head=head)
-        except Exception:
-            if fence is not None:
+        except BaseException as error:
+            if fence is not None and not isinstance(error, GeneratorExit):
                 yield from self.release(fence)
             raise
 
@@ -284,7 +284,7 @@ class PublicChain:
         while type(effect) is not Finished:
             try:
                 answer = self._answer(effect)
-            except Exception as error:
+            except BaseException as error:  # also Ctrl-C: the operation gives back what it took
                 effect = fail(op, error)
             else:
                 effect = advance(op, answer)
@@ -304,7 +304,7 @@ class PublicChain:
         while type(effect) is not Finished:
             try:
                 answer = await self._aanswer(effect)
-            except Exception as error:
+            except BaseException as error:  # also a cancelled task: the operation gives back what it took
                 effect = fail(op, error)
             else:
                 effect = advance(op, answer)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import suppress
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from stepwell.checkpoint import beats
 from stepwell.checkpoint.row_sql import Sealer
@@ -32,6 +34,7 @@ class SqliteChain(SqlThreads):
         self.database = database
         self._is_set_up = False
         database.on_lost = self._give_back
+        _all.add(self)
 
     def with_codec(self, codec: Codec) -> SqliteChain:
         """The same database, read and written by another codec."""
@@ -78,3 +81,16 @@ class SqliteChain(SqlThreads):
         if isinstance(answer, Loaded) and answer.fence is not None:
             with suppress(SaverError):
                 self.perform(self.release(answer.fence))
+
+
+_all: WeakSet[SqliteChain] = WeakSet()
+
+
+def _after_fork() -> None:
+    """A child holds no thread that its parent held."""
+    for chain in list(_all):
+        for thread in list(chain.sessions):
+            chain.close_session(thread)
+
+
+os.register_at_fork(after_in_child=_after_fork)
