@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from stepwell.types import interrupt
+from stepwell.types import Command, interrupt
 from tests.specs.given import cfg, chain, cid, fails, writes_name
 
 
@@ -44,6 +44,14 @@ class DescribeTasks:
         assert [event["name"] for event in shown] == ["a", "a", "b", "b"]
 
 
+    def test_that_write_nothing_have_an_empty_result(self, drive, saver):
+        graph = chain({"a": lambda s: None, "ask": lambda s: {"log": [interrupt("sure?")]}}, saver)
+
+        shown = drive.stream(graph, {"log": []}, cfg(), stream_mode="tasks")
+
+        assert [event["result"] for event in shown if "result" in event] == [{}, {}]
+
+
 class DescribeCheckpoints:
     def test_show_what_get_state_shows(self, drive, saver):
         graph = chain("ab", saver)
@@ -57,6 +65,16 @@ class DescribeCheckpoints:
         assert [e["metadata"]["step"] for e in shown] == [-1, 0, 1, 2]
         assert shown[0]["parent_config"] is None
         assert [t["name"] for t in shown[1]["tasks"]] == ["a"]
+
+    def test_show_first_where_a_run_is_carried_on_from(self, drive, saver):
+        graph = chain({"ask": lambda s: {"log": [interrupt("sure?")]}}, saver)
+        drive.invoke(graph, {"log": ["in"]}, cfg())
+        waiting = drive.get_state(graph, cfg())
+
+        loaded, after = drive.stream(graph, Command(resume="yes"), cfg(), stream_mode="checkpoints")
+
+        assert cid(loaded["config"]) == cid(waiting) and loaded["next"] == ["ask"] and after["next"] == []
+        assert cid(after["parent_config"]) == cid(waiting) and after["values"] == {"log": ["in", "yes"]}
 
     def test_are_none_without_a_saver(self, drive):
         assert drive.stream(chain("a"), {"log": []}, stream_mode="checkpoints") == []

@@ -165,6 +165,20 @@ class DescribeAnUpdateBesideAJoin:
 
         assert drive.get_state(graph, edited).next == due
 
+    def test_keeps_a_deferred_node_that_is_due(self, drive, saver):
+        builder = StateGraph(State)
+        builder.add_node("branch", writes_name("branch"))
+        builder.add_node("last", writes_name("last"), defer=True)
+        builder.add_edge(START, "branch")
+        builder.add_edge(START, "last")
+        graph = builder.compile(checkpointer=saver, interrupt_before=["last"])
+        drive.invoke(graph, {"log": []}, cfg())
+
+        drive.update_state(graph, cfg(), {"log": ["edit"]}, as_node="branch")
+
+        assert drive.get_state(graph, cfg()).next == ("last",)
+        assert drive.invoke(graph, None, cfg(), interrupt_before=[])["log"] == ["branch", "edit", "last"]
+
 
 class DescribeAnUpdateOfAnOldCheckpoint:
     def test_makes_a_fork(self, drive, saver):
