@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.hanging import children_of, done_by, pending_of
 from stepwell.checkpoint.heads import head
 from stepwell.checkpoint.pack import pack_id, unpack_id
@@ -240,12 +241,3 @@ def _clauses(filter: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
 def _is_clean(text: str) -> bool:
     """Whether SQLite sees the same text as Python: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def holds(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
-    """Whether metadata have each of these keys with just this value (True is not 1)."""
-    return all(name in metadata and _equal(metadata[name], value) for name, value in filter.items())
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

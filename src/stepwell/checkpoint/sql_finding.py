@@ -7,9 +7,9 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint.fetch import fetch
+from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.lease_rows import touch
 from stepwell.checkpoint.ledger import INDEX_BITS
-from stepwell.checkpoint.listing import holds
 from stepwell.checkpoint.pack import pack_id, unpack_id
 from stepwell.checkpoint.pack_items import item_key, pack_items
 from stepwell.checkpoint.process import Process, is_gone

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any, TypeVar, cast
 
 from stepwell.checkpoint import beats
-from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once, holds
+from stepwell.checkpoint.filters import holds
+from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.read import Around, open_nothing, open_row
 from stepwell.checkpoint.rows import Row

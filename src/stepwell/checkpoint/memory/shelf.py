@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from stepwell.checkpoint.costs import IN_MEMORY
+from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.leases import ProcessLeases, now_text
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.rows import Row
@@ -255,7 +256,3 @@ class MemoryShelf:
         """Notes activity: the thread goes to the top of lists."""
         self._activity += 1
         thread.order = self._activity
-
-
-def holds(metadata: Mapping[str, Any], filter: Mapping[str, Any]) -> bool:
-    return all(key in metadata and metadata[key] == value for key, value in filter.items())
