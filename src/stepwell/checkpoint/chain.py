@@ -37,13 +37,18 @@ from stepwell.checkpoint.work import Codec
 from stepwell.errors import BranchNotFoundError, DuplicateCheckpointError, ParentMissingError, StaleRunError
 from stepwell.saves import At, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved
 from stepwell.saves import Staged as SomeStaged
-from stepwell.sql.query import Begin, Many, Query
+from stepwell.sql.query import Begin, Many, Query, Single
 
 T = TypeVar("T")
 _ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _INSERT: Final = (
     f"INSERT INTO checkpoint_rows (thread_id, {COLUMNS}, is_fork) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_INSERT_FENCED: Final = (
+    f"INSERT INTO checkpoint_rows (thread_id, {COLUMNS}, is_fork) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 "
+    "FROM threads WHERE key = ? AND epoch = ? RETURNING 1"
+)
+"""The row and its fence in one statement: nothing is inserted when the lease is somebody else's."""
 _FILE: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _UNFILE: Final = (
     "DELETE FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND is_public = 0 AND task = ?"
@@ -174,6 +179,10 @@ class SqlChain:
         ours = cast(Sequence[SqlStaged], staged)
         session = ours[0].session
         is_last = any(one.release for one in ours)
+        if fence is not None and len(ours) == 1 and not is_last and self._is_plain(ours[0]):
+            yield from self._insert_alone(ours[0], fence)
+            self._settle(ours, ([], ([], [])), False)
+            return Saved(ours[0].base)
         yield from Begin("write")
         try:
             yield from self.check(session, fence)
@@ -191,6 +200,36 @@ class SqlChain:
             raise
         self._settle(ours, written, is_last)
         return Saved(ours[-1].base)
+
+    def _is_plain(self, one: SqlStaged) -> bool:
+        """Whether a commit is one row at the end of the main line and nothing else: the usual step."""
+        columns, row, session = one.columns, one.row, one.session
+        if columns is None or row is None or one.records or one.due() or session.owes_numbers:
+            return False
+        at = session.places.get(row.ns)
+        return (
+            at is not None
+            and not at.rows
+            and at.newest is not None
+            and columns.parent == at.newest
+            and columns.id > at.newest
+            and row.branch in (None, MAIN)
+            and (row.ns, row.parent) not in session.filed
+            and (one.expect is None or one.expect == row.parent)
+        )
+
+    def _insert_alone(self, one: SqlStaged, fence: Fence) -> Op[None]:
+        """The usual step in one statement, which is a transaction by itself."""
+        session, row, columns = one.session, cast(Row, one.row), cast(Columns, one.columns)
+        ns = yield from namespace_number(session, row.ns)
+        rows = yield from Single(_INSERT_FENCED, (session.key, ns, *columns, session.key, fence.epoch))
+        if not rows:
+            session.places.clear()
+            yield from lease_rows.check(session.thread, session.key, fence)
+            raise StaleRunError(
+                f"run {fence.run} does not hold thread {session.thread!r} any more; nothing was written."
+            )
+        session.places[row.ns].newest = columns.id
 
     def save_writes(self, staged: SomeStaged, fence: Fence | None) -> Op[None]:
         one = cast(SqlStaged, staged)

@@ -120,6 +120,11 @@ class Session:
             rows = [(self.key, number, name) for number, name in list(names.items())]
             yield from Many("INSERT OR REPLACE INTO names (thread_id, number, name) VALUES (?, ?, ?)", rows)
 
+    @property
+    def owes_numbers(self) -> bool:
+        """Whether the next rows use numbers whose meaning is not written yet."""
+        return bool(self.names.unsaved or self.runs.unsaved())
+
     def settle_numbers(self, names: list[int], runs: list[tuple[int, str, str]]) -> None:
         """Notes numbers as durable."""
         self.names.settle(names)

@@ -7,7 +7,7 @@ from typing import Any
 
 from stepwell.errors import DatabaseError
 from stepwell.sql.connection import Connection
-from stepwell.sql.query import Begin, End, Many, Pause, Query, Savepoint
+from stepwell.sql.query import Begin, End, Many, Pause, Query, Savepoint, Single
 
 Typed = Callable[[BaseException], BaseException]
 """An error as it is to be raised: a database's own one as DatabaseError, any other as it is."""
@@ -53,7 +53,7 @@ def carry(connection: Connection, op: Generator[Any, Any, Any], effect: Any, typ
         while True:
             kind = type(effect)
             try:
-                if kind is Query:
+                if kind is Query or kind is Single:
                     answer: Any = query(effect.sql, effect.args)
                 elif kind is Many:
                     answer = None

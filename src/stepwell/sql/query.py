@@ -24,6 +24,12 @@ class Query:
         return rows
 
 
+class Single(Query):
+    """One statement that is a transaction by itself: refused while the connection's owner has one open."""
+
+    __slots__ = ()
+
+
 class Many:
     """One statement, once for each row of arguments; the answer is None."""
 

@@ -18,7 +18,7 @@ from stepwell.sql.apsw_ import ApswConnection
 from stepwell.sql.carry import Finished, advance, carry, fail
 from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
-from stepwell.sql.query import Begin, End, Pause
+from stepwell.sql.query import Begin, End, Pause, Single
 from stepwell.sql.stdlib import StdlibConnection, library_is_safe, refuse_one_thread_only
 
 T = TypeVar("T")
@@ -120,6 +120,8 @@ class SqliteDatabase:
         except StepwellError as error:
             return fail(op, error)
         if type(effect) is not Begin:
+            if type(effect) is Single and connection.in_transaction:
+                return fail(op, self._owners_transaction())
             return self._alone(connection, op, effect)
         if effect.mode == "read" and connection.in_transaction:
             return self._inside(connection, op)
@@ -160,11 +162,14 @@ class SqliteDatabase:
     def begin(self, mode: str) -> None:
         """Open a transaction; refused while the connection's owner has one open."""
         if self._connection.in_transaction:
-            raise DatabaseError(
-                f"{self.name}: the connection has a transaction of yours open, so a step saved now would be lost if "
-                "you rolled back. Commit it (or leave the `cursor()` block) before the saver writes."
-            )
+            raise self._owners_transaction()
         self.statement(_BEGIN[mode])
+
+    def _owners_transaction(self) -> DatabaseError:
+        return DatabaseError(
+            f"{self.name}: the connection has a transaction of yours open, so a step saved now would be lost if "
+            "you rolled back. Commit it (or leave the `cursor()` block) before the saver writes."
+        )
 
     def commit(self) -> None:
         """Commit; when that fails, nothing of the transaction stays."""

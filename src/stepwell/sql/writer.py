@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepwell.errors import DatabaseError
 from stepwell.sql.carry import Finished, Part, advance, carry, fail
-from stepwell.sql.query import Begin, End, Pause
+from stepwell.sql.query import Begin, End, Pause, Single
 
 if TYPE_CHECKING:
     from stepwell.sql.sqlite import SqliteDatabase
@@ -165,7 +165,8 @@ class Writer:
         for job in jobs:
             try:
                 with Part(connection):
-                    job.effect = carry(connection, job.op, advance(job.op), database.typed)
+                    first = job.effect if type(job.effect) is Single else advance(job.op)
+                    job.effect = carry(connection, job.op, first, database.typed)
                     if type(job.effect) in (Begin, Pause):
                         raise DatabaseError(f"An operation asked for {type(job.effect).__name__} in a transaction.")
             except BaseException as error:
@@ -222,4 +223,4 @@ class Writer:
 
 
 def _is_write(effect: Any) -> bool:
-    return type(effect) is Begin and effect.mode == "write"
+    return type(effect) is Single or (type(effect) is Begin and effect.mode == "write")
