@@ -11,8 +11,10 @@ from stepwell.errors import ThreadIdError
 GREGORIAN_100NS: Final = 0x01B21DD213814000  # 1582-10-15 to 1970-01-01, in the ticks of UUID version 6
 
 
-def as_uuid_text(value: str, what: str = "checkpoint_id") -> str:
+def as_uuid_text(value: str | UUID, what: str = "checkpoint_id") -> str:
     """`value` as canonical lower-case UUID text; ThreadIdError when it is none."""
+    if isinstance(value, UUID):
+        return str(value)
     try:
         return str(UUID(value))
     except (ValueError, AttributeError, TypeError):
@@ -27,10 +29,19 @@ def version_of(id: str) -> int:
     return int(id[14], 16)
 
 
+_last_task = [("", "")]  # its place and id: a saver asks for the id of the task that the engine just asked for
+
+
 def task_id(*parts: object) -> str:
     """A UUID-shaped id that the same parts always give: where a task runs, which node, and why."""
-    digest = blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+    place = "\x1f".join(map(str, parts))
+    last, known = _last_task[0]
+    if place == last:
+        return known
+    digest = blake2b(place.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    id = f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+    _last_task[0] = (place, id)
+    return id
 
 
 class IdClock:

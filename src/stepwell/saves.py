@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Version: TypeAlias = int | str | float
@@ -29,8 +29,7 @@ class Base(Protocol):
     """Opaque: what a saver needs to diff the next checkpoint (references, old elements, digests). One run owns it."""
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(NamedTuple):
     """Where in a saver: config["configurable"], validated once."""
 
     thread: str

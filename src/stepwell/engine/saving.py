@@ -59,7 +59,7 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
         task.triggers,
         task.run.run_id,
         task.attempt,
-        _stored_writes(task) if finished else (),
+        () if not finished else _stored_writes(task) if task.run.layout.unstored else tuple(task.writes),
         finished,
         error or (_earlier_error(task) if task.error is not None or task.record is not None else None),
         interrupts,
@@ -70,8 +70,6 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
 def _stored_writes(task: Task) -> tuple[tuple[str, Any], ...]:
     """A task's writes without what is never stored."""
     unstored = task.run.layout.unstored
-    if not unstored:
-        return tuple(task.writes)
     kept = [(name, value) for name, value in task.writes if name not in unstored]
     return tuple([(name, _stored_send(value, unstored)) if name == TASKS else (name, value) for name, value in kept])
 
@@ -151,6 +149,14 @@ def flush(run: Run) -> Steps[None]:
         except BaseException:
             run.moved = staged
             raise
+
+
+def drop_input(run: Run) -> bool:
+    """Forgets the input checkpoint where it is not written yet: an input that cannot be taken leaves no trace."""
+    if run.unsaved is None and not run.moved:
+        return False
+    run.unsaved, run.moved = None, []
+    return True
 
 
 def save_records(run: Run, records: Iterable[TaskRecord], *, shared: bool = True) -> Steps[None]:
@@ -233,7 +239,8 @@ def _commit(
     step: int,
     stamp: Stamp,
 ) -> Commit:
-    metadata = {**run.metadata, "source": source, "step": step, "parents": _parents(run)}
+    parents = {} if run.parent is None else _parents(run)
+    metadata = {**run.metadata, "source": source, "step": step, "parents": parents}
     if stamp.extra:
         metadata.update(stamp.extra)
     lender = run.parent
