@@ -43,7 +43,6 @@ class DescribeTasks:
 
         assert [event["name"] for event in shown] == ["a", "a", "b", "b"]
 
-
     def test_that_write_nothing_have_an_empty_result(self, drive, saver):
         graph = chain({"a": lambda s: None, "ask": lambda s: {"log": [interrupt("sure?")]}}, saver)
 
