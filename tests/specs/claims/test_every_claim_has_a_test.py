@@ -12,6 +12,7 @@ TESTS = Path(__file__).parents[2]
 NOT_HERE = {
     "needs an agent": ("B-01", "B-07", "B-09", "B-24", "B-28", "B-29", "B-31", "B-36"),
     "a figure of the article": ("B-04",),
+    "needs a command that deletes": ("B-42",),
 }
 
 
