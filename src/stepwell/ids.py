@@ -29,18 +29,17 @@ def version_of(id: str) -> int:
     return int(id[14], 16)
 
 
-_last_task = [("", "")]  # its place and id: a saver asks for the id of the task that the engine just asked for
+_last_task: list[tuple[tuple[object, ...], str]] = [((), "")]  # a saver asks for the id that the engine just asked for
 
 
 def task_id(*parts: object) -> str:
     """A UUID-shaped id that the same parts always give: where a task runs, which node, and why."""
-    place = "\x1f".join(map(str, parts))
     last, known = _last_task[0]
-    if place == last:
+    if parts == last:
         return known
-    digest = blake2b(place.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    digest = blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     id = f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
-    _last_task[0] = (place, id)
+    _last_task[0] = (parts, id)
     return id
 
 

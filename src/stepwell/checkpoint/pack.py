@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.refs import Pointed, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
@@ -22,6 +23,7 @@ from stepwell.types import ROUTE, START
 
 _ANCHORED, _ODD_VERSIONS = 1, 2
 _OWN, _OWN_CURRENT = 1, 2
+_INTS: Final = {int}
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
 
@@ -90,10 +92,11 @@ def _pack_moves(
     names: Names,
     codec: Codec,
 ) -> bytes:
-    versions = {version for version, _ in cells.values() if version is not None}
+    versions = {version for version, _ in cells.values()}
+    versions.discard(None)
     for row in seen.values():
         versions.update(row.values())
-    is_odd = not all(type(version) is int and version >= 0 for version in versions)
+    is_odd = bool(versions) and (set(map(type, versions)) != _INTS or min(versions) < 0)  # type: ignore[type-var,operator]  # ints by then
     out = bytearray((_ODD_VERSIONS if is_odd else 0,))
     if spot is not None:
         out[0] |= _ANCHORED
@@ -102,9 +105,12 @@ def _pack_moves(
     order = _put_odd(out, versions, codec) if is_odd else _put_versions(out, versions)
     number = names.number
     put_int(out, len(cells))
+    append = out.append  # nearly every number here is below 128, and every call counts: this runs for each cell
     for name, (version, ref) in cells.items():
-        put_int(out, number(name))
-        put_int(out, (order[version] + 1 if version is not None else 0) << 1 | (ref is not None))
+        at = number(name)
+        append(at) if at < 128 else put_int(out, at)
+        at = (order[version] + 1 if version is not None else 0) << 1 | (ref is not None)
+        append(at) if at < 128 else put_int(out, at)
         if ref is not None:
             put_ref(out, ref)
     put_int(out, len(seen))

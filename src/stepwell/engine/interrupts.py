@@ -120,8 +120,9 @@ class Questions:
         if found.startswith("key="):
             return None
         warnings.warn(
-            f"node {task.name!r} asked a question that differs from the one that was answered, in its value or in where "
-            "it is asked; the answer was given to it by order. Pass interrupt(value, key=...) to say which it is.",
+            f"node {task.name!r} asked a question that differs from the one that was answered, in its value or in "
+            "where it is asked; the answer was given to it by order. Pass interrupt(value, key=...) to say which it "
+            "is.",
             stacklevel=4,
         )
         return found
