@@ -65,6 +65,17 @@ def _valid_limit(limit: Any) -> int:
     )
 
 
+def max_concurrency(config: Mapping[str, Any]) -> int | None:
+    """How many tasks of a step may run at once; None: as many as there are. Raises ConfigError."""
+    limit = config.get("max_concurrency")
+    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1):
+        return limit
+    raise ConfigError(
+        f"max_concurrency is {limit!r}. It is how many tasks may run at once, a whole number of at least 1. "
+        "Leave it out for as many as there are."
+    )
+
+
 DEFAULT_RECURSION_LIMIT: Final = _default_limit()
 
 
@@ -73,8 +84,10 @@ def run_config(own: Mapping[str, Any] | None, call: Mapping[str, Any] | None) ->
 
     tags, metadata and callbacks accumulate. A call from inside a node takes over the node's `configurable`, unless it
     names an address (thread_id, checkpoint_*) of its own. Entries that are this run's only are fresh containers.
-    Raises ConfigError when recursion_limit is not a whole number of at least 1.
+    Raises ConfigError when it is no mapping, or recursion_limit is not a whole number of at least 1.
     """
+    if call is not None:
+        _check_mappings(call)
     task = current_task.get()
     given = call.get(CONF) if call else None
     if given and TASK_KEY in given:  # the config a node was handed, or one made from it: all that surrounds is in it
@@ -83,6 +96,17 @@ def run_config(own: Mapping[str, Any] | None, call: Mapping[str, Any] | None) ->
     if own is None and around is None:
         return ensure_config(call)
     return merge_configs(own, around, call)
+
+
+def _check_mappings(call: Any) -> None:
+    """ConfigError for a config that is none: a thread id instead of a config is the usual one."""
+    example = 'Pass for example config={"configurable": {"thread_id": "order-7"}}.'
+    if not isinstance(call, Mapping):
+        raise ConfigError(f"the config is {call!r}, of type {type(call).__name__}; it is a dict. {example}")
+    for part in (CONF, "metadata"):
+        given = call.get(part)
+        if given is not None and not isinstance(given, Mapping):
+            raise ConfigError(f"config[{part!r}] is {given!r}, of type {type(given).__name__}; it is a dict. {example}")
 
 
 def ensure_config(config: Mapping[str, Any] | None = None) -> RunnableConfig:
@@ -360,5 +384,7 @@ def stored_metadata(config: Mapping[str, Any], stored_configurable: Sequence[str
     return kept
 
 
-def _is_private(key: str) -> bool:
+def _is_private(key: Any) -> bool:
+    if not isinstance(key, str):
+        return True
     return key.startswith(("__", "langgraph_", "checkpoint_")) or key in ("ls_integration", "thread_id")

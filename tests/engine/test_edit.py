@@ -63,9 +63,17 @@ class DescribeAnUpdate:
         run, world = saved_run(a_then_b()), World(loaded())
 
         with pytest.raises(InvalidUpdateError):
-            world.play(update_thread(run, [only({"x": 2}, "z")]))
+            world.play(update_thread(run, [only({"x": 2}, END)]))
 
         assert world.trace[-1] == "Release"
+
+    def test_in_the_name_of_no_node_is_refused_before_the_thread_is_taken(self):
+        run, world = saved_run(a_then_b()), World(loaded())
+
+        with pytest.raises(InvalidUpdateError, match="as_node='z' is no node"):
+            world.play(update_thread(run, [only({"x": 2}, "a"), only({"x": 3}, "z")]))
+
+        assert world.trace == []
 
     def test_without_a_lease_gives_nothing_back(self):
         _, world = updated(loaded({"x": 1}, fence=None), only({"x": 2}, "a"))

@@ -16,7 +16,7 @@ from stepwell.checkpoint.tools import copying, putting, trimming
 from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.checkpoint.toolset import ThreadTools
 from stepwell.checkpoint.tuples import tuple_of
-from stepwell.ids import as_uuid_text
+from stepwell.paging import before_id, check_page
 from stepwell.saves import At, ChainSaver, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved, Staged
 
 T = TypeVar("T")
@@ -202,12 +202,12 @@ class _Listing:
     def __init__(
         self, config: Config | None, filter: Mapping[str, Any] | None, before: Config | None, limit: int | None
     ) -> None:
+        check_page(filter, limit)
         self._at = None if config is None else at_of(config, every_ns=True)
         self._filter = filter
         self._left = limit
         self._size = FIRST_PAGE
-        bound = ((before or {}).get("configurable") or {}).get("checkpoint_id")
-        self._before = as_uuid_text(bound) if bound else None
+        self._before = before_id(before)
         self._is_over = limit is not None and limit <= 0
 
     def next_page(self, chain: Chain) -> Op[Page] | None:

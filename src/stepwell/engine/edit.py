@@ -17,7 +17,7 @@ from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
 from stepwell.engine.task import PULL, Task, by_path
-from stepwell.errors import InvalidUpdateError, InvalidValueError
+from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand
 from stepwell.saves import TaskRecord
 from stepwell.types import COPY, END, INPUT, StateUpdate
 
@@ -29,6 +29,8 @@ def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Step
 
     Raises InvalidUpdateError when an update names no node, or it is not clear in whose name it is made.
     """
+    for updates in supersteps:
+        _check(run, updates)
     try:
         yield from open_run(run)
         for updates in supersteps:
@@ -48,7 +50,8 @@ def _give_back(run: Run) -> Steps[None]:
         yield Release(fence)
 
 
-def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
+def _check(run: Run, updates: Sequence[StateUpdate]) -> None:
+    """What can be said of a superstep before anything is done."""
     if not updates:
         raise InvalidValueError("a superstep of bulk_update_state has no updates; give each at least one StateUpdate.")
     special = [update for update in updates if update.as_node in ALONE]
@@ -58,6 +61,15 @@ def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
         )
     if len(updates) > 1 and any(update.as_node is None for update in updates):
         raise InvalidUpdateError("several updates in one superstep: say as_node for each of them.")
+    for update in updates:
+        if update.as_node is not None and update.as_node not in ALONE and update.as_node not in run.plan.nodes:
+            raise InvalidUpdateError(
+                f"as_node={update.as_node!r} is no node of graph {run.plan.name!r}. "
+                f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
+            )
+
+
+def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
     only = updates[0]
     if only.as_node == INPUT:
         yield from _as_input(run, only.values)
@@ -114,13 +126,8 @@ def _as_nodes(run: Run, updates: Sequence[StateUpdate], source: Source, parent: 
 
 
 def _task_for(run: Run, update: StateUpdate, due: dict[str, Task], all_due: Sequence[Task]) -> Task:
-    name = update.as_node or _last_node(run)
-    node = run.plan.nodes.get(name)
-    if node is None:
-        raise InvalidUpdateError(
-            f"as_node={name!r} is no node of graph {run.plan.name!r}. "
-            f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
-        )
+    name = _last_node(run) if update.as_node is None else update.as_node
+    node = run.plan.nodes[name]
     standing_in = due.get(name)
     task = Task(run, node, (PULL, name), node.triggers)
     if update.task_id is not None:
@@ -146,6 +153,11 @@ def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]
     )
     yield Next((task,))
     task.node = node
+    if isinstance(task.error, ParentCommand):
+        raise InvalidUpdateError(
+            f"an update in the name of node {task.name!r} is a Command for the graph above (graph=Command.PARENT), "
+            "which does not run now. Update that graph's own state: leave checkpoint_ns out of the config."
+        ) from None
     if task.error is not None:
         raise task.error
     writes = [(name, copied(value)) for name, value in task.writes]

@@ -15,7 +15,16 @@ from stepwell.engine.opening import open_run
 from stepwell.engine.parent import raise_to_parent
 from stepwell.engine.parking import file_parked, parked_tasks
 from stepwell.engine.run import Run
-from stepwell.engine.saving import Steps, commit_step, record_of, save_exit, save_records, settle, step_records
+from stepwell.engine.saving import (
+    Steps,
+    commit_step,
+    drop_input,
+    record_of,
+    save_exit,
+    save_records,
+    settle,
+    step_records,
+)
 from stepwell.engine.step import execute
 from stepwell.engine.task import Task, by_path
 from stepwell.errors import GraphDrained, GraphInterrupt, GraphRecursionError, InvalidUpdateError, ParentCommand
@@ -101,6 +110,8 @@ def _advance(run: Run, done: list[Task], is_entry: bool) -> Steps[list[Task]]:
     try:
         moves = apply_writes(run, done)
     except InvalidUpdateError as error:
+        if is_entry and drop_input(run):
+            raise
         yield from save_records(
             run, [record_of(task, finished=False, error=error_record(error)) for task in done if task.done]
         )

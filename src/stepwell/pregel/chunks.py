@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -55,12 +55,19 @@ class Shape:
 def shape_of(mode: Any, subgraphs: bool, version: str, printed: Any, coerce: Callable[[Any], Any] | None) -> Shape:
     """The shape that a call asks for. GraphError for a mode or version there is none of."""
     wanted = _named(mode)
-    if version not in ("v1", "v2"):
-        raise GraphError(f'version is {version!r}; streams come in "v1" and "v2".')
+    check_version(version)
     return Shape(wanted, _named(printed), not isinstance(mode, str), subgraphs, version, coerce)
 
 
+def check_version(version: Any) -> None:
+    """GraphError for a version there is none of."""
+    if version not in ("v1", "v2"):
+        raise GraphError(f'version is {version!r}; results and streams come in "v1" and "v2".')
+
+
 def _named(mode: Any) -> frozenset[str]:
+    if not isinstance(mode, str | Sequence | Set) or isinstance(mode, bytes):
+        raise GraphError(f"stream_mode is {mode!r}; it is one or a list of {', '.join(sorted(MODES))}.")
     names = frozenset((mode,) if isinstance(mode, str) else mode)
     unknown = names - MODES
     if unknown:

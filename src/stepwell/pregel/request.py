@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from stepwell.config import parent_of, run_config, stored_metadata
+from stepwell.config import max_concurrency, parent_of, run_config, stored_metadata
 from stepwell.constants import CONF
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
 from stepwell.engine.snapshot import stream_ns
 from stepwell.errors import GraphError, InvalidUpdateError, NoSaverError, RootMemoryError, ThreadBusyError
 from stepwell.ids import IdClock
+from stepwell.plan.check import interrupt_names
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
 from stepwell.pregel.savers import address, cache_keys, chain_for, declare_types, known_types
 from stepwell.pregel.watching import watch
+from stepwell.runtime import RunControl
 from stepwell.saves import At
 from stepwell.scope import current_task
 from stepwell.types import NS_END, NS_SEP
@@ -51,13 +53,13 @@ def make_run(
     unknown = options.keys() - OPTIONS
     if unknown:
         raise TypeError(f"a run takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(OPTIONS))}")
-    parent = parent_of(config)
     full = run_config(graph.config, config)
+    parent = parent_of(config)
     run = Run(graph.plan, graph.layout, full)
     run.entropy = int.from_bytes(os.urandom(8)) >> 2
     run.run_id = _run_id(full) or IdClock(None, run.entropy).next(time.time_ns())
     run.limit = full["recursion_limit"]
-    run.max_concurrency = full.get("max_concurrency")
+    run.max_concurrency = max_concurrency(full)
     run.digest, run.describe, run.check_answer = digest, describe, check_answer
     run.debug = graph.debug
     _take_options(run, graph, options)
@@ -68,7 +70,7 @@ def make_run(
     _listen(run, modes, subgraphs)
     if run.debug:
         watch(run)
-    run.metadata = stored_metadata(full, _option(graph, full, "stored_configurable", ()))
+    run.metadata = stored_metadata(full, _stored_configurable(graph, full))
     return run
 
 
@@ -88,11 +90,13 @@ def _option(graph: Pregel, full: Mapping[str, Any], name: str, default: Any) -> 
 
 def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
     full, plan = run.config, graph.plan
-    run.output_keys = options.get("output_keys")
+    run.output_keys = _output_keys(graph, options.get("output_keys"))
     before, after = options.get("interrupt_before"), options.get("interrupt_after")
-    run.interrupt_before = plan.interrupt_before if before is None else _names(before)
-    run.interrupt_after = plan.interrupt_after if after is None else _names(after)
+    run.interrupt_before = plan.interrupt_before if before is None else _names(graph, "interrupt_before", before)
+    run.interrupt_after = plan.interrupt_after if after is None else _names(graph, "interrupt_after", after)
     run.control = options.get("control")
+    if run.control is not None and not isinstance(run.control, RunControl):
+        raise GraphError(f"control is {run.control!r}; it is a RunControl.")
     run.context = context_of(graph.context_schema, options.get("context"))
     run.store = graph.store
     run.cache = graph.cache
@@ -101,16 +105,52 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
     run.on_interrupted = _option(graph, full, "on_interrupted", "raise")
     if run.on_interrupted not in ("raise", "drop", "keep"):
         raise GraphError(f'on_interrupted is {run.on_interrupted!r}; it is "raise", "drop" or "keep".')
-    wait = _option(graph, full, "busy_timeout", 60.0)
-    run.busy_wait = 0.0 if _option(graph, full, "on_busy", "wait") == "reject" else float(wait)
+    run.busy_wait = _busy_wait(graph, full)
     durability = options.get("durability")
     if durability is not None and durability not in DURABILITIES:
         raise GraphError(f'durability is {durability!r}; it is "sync", "async" or "exit".')
     run.durability = durability or "sync"
 
 
-def _names(given: Sequence[str] | str) -> Sequence[str] | str:
-    return given if given == "*" or not isinstance(given, str) else (given,)
+def _stored_configurable(graph: Pregel, full: Mapping[str, Any]) -> Sequence[str]:
+    names = _option(graph, full, "stored_configurable", ())
+    if isinstance(names, str) or not isinstance(names, Sequence | Set):
+        raise GraphError(f"stored_configurable is {names!r}; it is a list of keys of `configurable`.")
+    return tuple(names)
+
+
+def _busy_wait(graph: Pregel, full: Mapping[str, Any]) -> float:
+    on_busy, wait = _option(graph, full, "on_busy", "wait"), _option(graph, full, "busy_timeout", 60.0)
+    if on_busy not in ("wait", "reject"):
+        raise GraphError(f'on_busy is {on_busy!r}; it is "wait" or "reject".')
+    if isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
+        raise GraphError(f"busy_timeout is {wait!r}; it is how many seconds to wait for a busy thread, from 0.")
+    return 0.0 if on_busy == "reject" else float(wait)
+
+
+def _names(graph: Pregel, option: str, given: Any) -> Sequence[str] | str:
+    if given == "*":
+        return "*"
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Sequence | Set):
+        raise GraphError(f'{option} is {given!r}; it is a list of names of nodes, or "*" for all.')
+    interrupt_names(option, names, graph.plan.nodes)
+    return tuple(names)
+
+
+def _output_keys(graph: Pregel, given: Any) -> Sequence[str] | str | None:
+    if given is None:
+        return None
+    keys = (given,) if isinstance(given, str) else given
+    if not isinstance(keys, Sequence | Set):
+        raise GraphError(f"output_keys is {given!r}; it is a key of the state, or a list of keys.")
+    channels = graph.plan.channels
+    if strangers := [key for key in keys if key not in channels]:
+        raise GraphError(
+            f"output_keys names {strangers[0]!r}, which is no key of graph {graph.plan.name!r}. "
+            f"Its keys are {', '.join(sorted(graph.plan.keys))}."
+        )
+    return given if isinstance(given, str) else tuple(keys)
 
 
 # A run of its own.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.loop import run_graph
-from stepwell.pregel.chunks import Shape, joined, shape_of
+from stepwell.pregel.chunks import Shape, check_version, joined, shape_of
 from stepwell.pregel.request import FROM_WITHIN, make_run
 from stepwell.types import INTERRUPT, GraphOutput, Interrupt
 
@@ -43,6 +43,7 @@ class Running:
         if stream_mode != "values" or options.get("print_mode"):
             chunks = list(self.stream(input, config, stream_mode=stream_mode, version=version, **options))
             return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
+        check_version(version)
         run = self._run(config, frozenset(), False, options)
         questions = ThreadDriver(run, run.cache).drive(self._core(run, input))
         return self._result(run, questions, version)
@@ -56,6 +57,7 @@ class Running:
             return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
         from stepwell.drivers.loop import LoopDriver  # here a loop runs: asyncio is loaded, and 28 ms for others
 
+        check_version(version)
         run = self._run(config, frozenset(), False, options)
         questions = await LoopDriver(run, run.cache).drive(self._core(run, input))
         return self._result(run, questions, version)

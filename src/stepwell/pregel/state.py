@@ -12,8 +12,8 @@ from stepwell.engine.looking import Viewed, look, look_back
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.snapshot import config_at
-from stepwell.errors import GraphError, InvalidUpdateError, InvalidValueError
-from stepwell.ids import as_uuid_text
+from stepwell.errors import InvalidUpdateError, InvalidValueError
+from stepwell.paging import before_id, check_page
 from stepwell.pregel.request import make_run, need_saver
 from stepwell.pregel.savers import address
 from stepwell.saves import At
@@ -120,15 +120,8 @@ class Looking:
         lineage: bool,
     ) -> _Pages:
         run, at, viewed = self._reader(config, "get_state_history")
-        start = None
-        if before is not None:
-            named = (before.get("configurable") or {}).get("checkpoint_id")
-            if named is None:
-                raise GraphError(
-                    '`before` is a config that names a checkpoint: {"configurable": {"checkpoint_id": "…"}}'
-                )
-            start = as_uuid_text(named)
-        return _Pages(run, viewed, at, filter, start, limit, lineage)
+        check_page(filter, limit)
+        return _Pages(run, viewed, at, filter, before_id(before), limit, lineage)
 
     def _reader(self, config: Config, what: str) -> tuple[Run, At, Viewed]:
         chain = need_saver(self, what)  # type: ignore[arg-type]  # the half of a Pregel
@@ -141,20 +134,20 @@ class Looking:
         return run, at, viewed
 
     def _edit(self, config: Config, supersteps: Sequence[Sequence[StateUpdate]]) -> tuple[Run, Steps[str]]:
-        if not supersteps:
-            raise InvalidValueError("bulk_update_state was given no supersteps.")
+        steps = _supersteps(supersteps)
         need_saver(self, "update_state")  # type: ignore[arg-type]  # the half of a Pregel
-        at = address(run_config(self.config, config))
+        full = run_config(self.config, config)
+        at = address(full)
         graph: Any = self.graph_at(at.ns or "")  # type: ignore[attr-defined]  # as above
         if graph is None:
             raise InvalidUpdateError(
                 f"no graph runs in namespace {at.ns!r}: the node it names does not exist, or has no graph in it."
             )
         own: Any = graph if graph is self else graph.copy({"checkpointer": self.checkpointer})  # type: ignore[attr-defined]  # as above
-        run = make_run(own, {**config, "configurable": {**config["configurable"], "checkpoint_ns": ""}}, options={})
+        run = make_run(own, {**full, "configurable": {**full["configurable"], "checkpoint_ns": ""}}, options={})
         run.at = at
         run.starts = {}
-        return run, update_thread(run, [list(updates) for updates in supersteps])
+        return run, update_thread(run, steps)
 
     def _config_of(self, run: Run, checkpoint: str) -> dict[str, Any]:
         at = run.at
@@ -200,6 +193,27 @@ class _Pages:
             self._left -= len(snapshots)
         self._more = self._before is not None and self._left != 0
         return snapshots
+
+
+def _supersteps(given: Any) -> list[list[StateUpdate]]:
+    """What bulk_update_state was given, with tuples as the updates they stand for."""
+    if not isinstance(given, Sequence) or not given:
+        raise InvalidValueError("bulk_update_state was given no supersteps: pass a list of lists of StateUpdate.")
+    return [[_update(update) for update in updates] for updates in map(_updates, given)]
+
+
+def _updates(given: Any) -> Sequence[Any]:
+    if isinstance(given, Sequence) and not isinstance(given, StateUpdate | str | bytes):
+        return given
+    raise InvalidValueError(f"a superstep of bulk_update_state is {given!r}; it is a list of StateUpdate.")
+
+
+def _update(given: Any) -> StateUpdate:
+    if isinstance(given, StateUpdate):
+        return given
+    if isinstance(given, tuple) and 1 <= len(given) <= 3:
+        return StateUpdate(*given)
+    raise InvalidValueError(f"an update of bulk_update_state is {given!r}; it is a StateUpdate(values, as_node).")
 
 
 def _view_of(graph: Any) -> Viewed:

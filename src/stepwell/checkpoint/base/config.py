@@ -36,6 +36,8 @@ def at_of(config: Mapping[str, Any] | None, *, every_ns: bool = False) -> At:
         ns = None if every_ns else ""
     elif not isinstance(ns, str):
         raise ThreadIdError(f"checkpoint_ns is {ns!r}; a namespace is text, and the graph's own is ''. Leave it out.")
+    elif ns and ("\0" in ns or not _is_encodable(ns)):
+        raise ThreadIdError(f"checkpoint_ns is {ns!r}; a namespace is text without NUL and lone surrogates.")
     checkpoint = configurable.get("checkpoint_id")
     branch = configurable.get("branch")
     return At(

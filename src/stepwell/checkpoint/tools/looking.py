@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping
 from typing import Any
 
+from stepwell.checkpoint.base.config import at_of, thread_text
 from stepwell.checkpoint.tools.policy import status_of
 from stepwell.checkpoint.tools.shelf import Facts, Shelf
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
+from stepwell.paging import check_page
 from stepwell.saves import At
 from stepwell.sql.query import Begin, End
 from stepwell.types import Provenance, ThreadInfo
@@ -30,9 +32,10 @@ def list_threads(
 
     before: a ThreadInfo or thread id; only what comes after it in the list.
     """
+    check_page(filter, limit)
     wanted = _statuses(status)
     found: list[ThreadInfo] = []
-    cursor = before.thread_id if isinstance(before, ThreadInfo) else before
+    cursor = None if before is None else _thread_of(before)
     while limit is None or len(found) < limit:
         yield from Begin("read")
         page: list[Facts] = yield from shelf.facts(filter or {}, cursor, PAGE)
@@ -42,6 +45,15 @@ def list_threads(
             break
         cursor = page[-1].thread
     return found[:limit]
+
+
+def _thread_of(before: Any) -> str:
+    """The thread id in a row of a list, a config, or an id."""
+    if isinstance(before, ThreadInfo):
+        return before.thread_id
+    if isinstance(before, Mapping):
+        return at_of(before).thread
+    return thread_text(before)
 
 
 def _statuses(status: str | Collection[str] | None) -> Collection[str]:

@@ -1,0 +1,30 @@
+"""Which entries of a list are meant, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stepwell.errors import ConfigError
+from stepwell.ids import as_uuid_text
+
+
+def check_page(filter: Any, limit: Any) -> None:
+    """ConfigError for a filter that is no mapping, or a limit that counts nothing."""
+    if filter and not isinstance(filter, Mapping):
+        raise ConfigError(f'filter is {filter!r}; it is a dict of metadata to be equal, like {{"source": "input"}}.')
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise ConfigError(f"limit is {limit!r}; it is how many to give, a whole number from 0, or None for all.")
+
+
+def before_id(before: Any) -> str | None:
+    """The checkpoint id that the config `before` names; None when it is None. ConfigError when it names none."""
+    if before is None:
+        return None
+    named = (before.get("configurable") or {}).get("checkpoint_id") if isinstance(before, Mapping) else None
+    if named is None:
+        raise ConfigError(
+            f"before is {before!r}; it is a config that names a checkpoint: "
+            '{"configurable": {"checkpoint_id": "…"}}, as get_state_history(config) gives them.'
+        )
+    return as_uuid_text(named)

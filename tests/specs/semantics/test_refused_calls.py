@@ -1,0 +1,172 @@
+"""Calls that cannot be meant: each is refused by name before anything is read or written."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from stepwell.errors import ConfigError, GraphError, InvalidUpdateError, InvalidValueError, ThreadIdError
+from stepwell.graph import START
+from stepwell.types import Command, StateUpdate
+from tests.specs.given import cfg, chain, cid
+
+
+def kept(drive, graph):
+    return [(cid(entry), entry.values, entry.next) for entry in drive.history(graph, cfg())]
+
+
+@pytest.fixture
+def graph(drive, saver):
+    graph = chain(["a", "b"], saver)
+    drive.invoke(graph, {"log": ["x"]}, cfg())
+    return graph
+
+
+class DescribeAConfig:
+    @pytest.mark.parametrize("config", ["t", 1, [], {"configurable": "t"}, {**cfg(), "metadata": ["x"]}])
+    def test_that_is_no_dict_is_refused(self, drive, graph, config):
+        with pytest.raises(ConfigError, match="it is a dict"):
+            drive.invoke(graph, {"log": ["y"]}, config)
+
+    @pytest.mark.parametrize("limit", [0, -1, "x", True, 1.5])
+    def test_whose_max_concurrency_counts_nothing_is_refused(self, drive, graph, limit):
+        with pytest.raises(ConfigError, match="max_concurrency"):
+            drive.invoke(graph, {"log": ["y"]}, {**cfg(), "max_concurrency": limit})
+
+    @pytest.mark.parametrize(
+        "option", [{"on_busy": "x"}, {"busy_timeout": "x"}, {"busy_timeout": -1}, {"stored_configurable": 5}]
+    )
+    def test_with_an_option_that_cannot_be_is_refused(self, drive, graph, option):
+        with pytest.raises(GraphError, match=next(iter(option))):
+            drive.invoke(graph, {"log": ["y"]}, {**cfg(), **option})
+
+    def test_may_name_the_thread_at_its_top_wherever_it_is_taken(self, drive, graph):
+        drive.update_state(graph, {"thread_id": "t"}, {"log": ["y"]})
+
+        assert drive.get_state(graph, cfg()).values == {"log": ["x", "a", "b", "y"]}
+
+    def test_may_give_a_checkpoint_id_as_a_uuid(self, drive, graph):
+        head = cid(drive.get_state(graph, cfg()))
+
+        assert cid(drive.get_state(graph, cfg(checkpoint_id=uuid.UUID(head)))) == head
+
+    def test_keeps_metadata_whose_keys_are_no_text_out_of_the_checkpoint(self, drive, graph):
+        drive.invoke(graph, {"log": ["y"]}, {**cfg(), "metadata": {5: "five", "who": "me"}})
+
+        assert drive.get_state(graph, cfg()).metadata["who"] == "me"
+        assert 5 not in drive.get_state(graph, cfg()).metadata
+
+    @pytest.mark.parametrize("ns", ["\ud800", "a\0b"])
+    def test_whose_namespace_no_database_can_hold_is_refused(self, drive, graph, ns):
+        with pytest.raises(ThreadIdError, match="checkpoint_ns"):
+            drive.get_state(graph, cfg(checkpoint_ns=ns))
+
+
+class DescribeAnOptionOfACall:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"interrupt_before": ["nope"]},
+            {"interrupt_after": "nope"},
+            {"interrupt_after": 5},
+            {"output_keys": "nope"},
+            {"output_keys": ["log", "nope"]},
+            {"output_keys": 5},
+            {"control": 5},
+            {"version": "v9"},
+        ],
+    )
+    def test_that_names_nothing_is_refused_and_the_thread_is_as_before(self, drive, graph, options):
+        before = kept(drive, graph)
+
+        with pytest.raises(GraphError, match=next(iter(options))):
+            drive.invoke(graph, {"log": ["y"]}, cfg(), **options)
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize("mode", [5, b"values", "value", ["values", "x"]])
+    def test_stream_mode_that_is_none_is_refused(self, drive, graph, mode):
+        with pytest.raises(GraphError, match="stream_mode"):
+            drive.stream(graph, {"log": ["y"]}, cfg(), stream_mode=mode)
+
+
+class DescribeAnInput:
+    @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+    def test_that_a_reducer_cannot_take_leaves_the_thread_as_it_was(self, drive, graph, durability):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match="the reducer of 'log' raised TypeError"):
+            drive.invoke(graph, {"log": 5}, cfg(), durability=durability)
+
+        assert kept(drive, graph) == before
+        assert drive.invoke(graph, {"log": ["y"]}, cfg()) == {"log": ["x", "a", "b", "y", "a", "b"]}
+
+    def test_that_a_reducer_cannot_take_begins_no_thread(self, drive, graph, saver):
+        with pytest.raises(InvalidUpdateError):
+            drive.invoke(graph, {"log": 5}, cfg("new"))
+
+        assert [row.thread_id for row in drive.call(saver, "list_threads")] == ["t"]
+
+
+class DescribeAnUpdate:
+    @pytest.mark.parametrize(
+        "supersteps",
+        [
+            [[StateUpdate({"log": ["y"]}, "a")], [StateUpdate({"log": ["z"]}, "nope")]],
+            [[StateUpdate({"log": ["y"]}, "a")], []],
+            [[StateUpdate({"log": ["y"]}, "a")], [5]],
+            [[StateUpdate({"log": ["y"]}, "")]],
+            [5],
+            [],
+        ],
+    )
+    def test_in_several_supersteps_is_refused_as_a_whole(self, drive, graph, supersteps):
+        before = kept(drive, graph)
+
+        with pytest.raises((InvalidUpdateError, InvalidValueError)):
+            drive.call(graph, "bulk_update_state", cfg(), supersteps)
+
+        assert kept(drive, graph) == before
+
+    def test_may_be_given_as_a_tuple(self, drive, graph):
+        drive.call(graph, "bulk_update_state", cfg(), [[({"log": ["y"]}, "a")]])
+
+        assert drive.get_state(graph, cfg()).next == ("b",)
+
+    def test_that_commands_the_graph_above_is_refused(self, drive, graph):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match="Command for the graph above"):
+            drive.update_state(graph, cfg(), Command(graph=Command.PARENT, goto=START), as_node="a")
+
+        assert kept(drive, graph) == before
+
+
+class DescribeAList:
+    @pytest.mark.parametrize("limit", [-1, 1.5, "x", True])
+    def test_with_a_limit_that_counts_nothing_is_refused(self, drive, graph, saver, limit):
+        for owner, method, where in (
+            (graph, "get_state_history", (cfg(),)),
+            (saver, "list", (cfg(),)),
+        ):
+            with pytest.raises(ConfigError, match="limit"):
+                drive.each(owner, method, *where, limit=limit)
+        with pytest.raises(ConfigError, match="limit"):
+            drive.call(saver, "list_threads", limit=limit)
+
+    @pytest.mark.parametrize("before", [5, "x", {}, cfg()])
+    def test_before_something_that_is_no_checkpoint_is_refused(self, drive, graph, saver, before):
+        with pytest.raises(ConfigError, match="before"):
+            drive.each(graph, "get_state_history", cfg(), before=before)
+        with pytest.raises(ConfigError, match="before"):
+            drive.each(saver, "list", cfg(), before=before)
+
+    def test_of_threads_goes_on_behind_a_config_too(self, drive, graph, saver):
+        drive.invoke(graph, {"log": ["x"]}, cfg("u"))
+
+        assert [row.thread_id for row in drive.call(saver, "list_threads", before=cfg("u"))] == ["t"]
+
+    def test_with_a_filter_that_is_no_dict_is_refused(self, drive, graph):
+        with pytest.raises(ConfigError, match="filter"):
+            drive.each(graph, "get_state_history", cfg(), filter="loop")
