@@ -21,7 +21,7 @@ from stepwell import errors
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepwell"
 FILES = sorted(SOURCE.rglob("*.py"))
-PURE = ("errors", "scope", "types", "constants", "warnings", "ids", "saves", "copies", "channels", "managed", "plan",
+PURE = ("errors", "scope", "parts", "types", "constants", "warnings", "ids", "saves", "copies", "channels", "managed", "plan",
         "engine")  # fmt: skip
 WORLD = {
     "_thread", "apsw", "asyncio", "concurrent", "logging", "multiprocessing", "queue", "random", "secrets", "select",

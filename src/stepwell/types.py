@@ -10,6 +10,19 @@ from hashlib import blake2b
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
 from stepwell.errors import StepwellError
+from stepwell.parts import CheckpointPayload as CheckpointPayload
+from stepwell.parts import CheckpointStreamPart as CheckpointStreamPart
+from stepwell.parts import CheckpointTask as CheckpointTask
+from stepwell.parts import CustomStreamPart as CustomStreamPart
+from stepwell.parts import DebugPayload as DebugPayload
+from stepwell.parts import DebugStreamPart as DebugStreamPart
+from stepwell.parts import MessagesStreamPart as MessagesStreamPart
+from stepwell.parts import StreamPart as StreamPart
+from stepwell.parts import TaskPayload as TaskPayload
+from stepwell.parts import TaskResultPayload as TaskResultPayload
+from stepwell.parts import TasksStreamPart as TasksStreamPart
+from stepwell.parts import UpdatesStreamPart as UpdatesStreamPart
+from stepwell.parts import ValuesStreamPart as ValuesStreamPart
 from stepwell.scope import current_task
 
 N = TypeVar("N", bound=Hashable)
