@@ -46,6 +46,16 @@ class DescribeAnOperation:
 
         assert database.perform(values()) == ["no such table: nowhere"]
 
+    def test_may_number_the_arguments_of_its_statements(self, database: SqliteDatabase) -> None:
+        def twice() -> Op:
+            yield from Begin("write")
+            yield from Query("INSERT INTO t (v) VALUES (?1), (?2), (?1)", ("x", "y"))
+            yield from Many("INSERT INTO t (v) VALUES (?1 || ?1)", [("a",), ("b",)])
+
+        database.perform(twice())
+
+        assert database.perform(values()) == ["x", "y", "x", "aa", "bb"]
+
     def test_undoes_only_the_part_that_raised(self, database: SqliteDatabase) -> None:
         def part(value: str, fails: bool) -> Op:
             yield from Query("INSERT INTO t (v) VALUES (?)", (value,))

@@ -34,10 +34,10 @@ class StdlibConnection:
         return bool(self.raw.in_transaction)
 
     def query(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
-        return self._cursor.execute(sql, args).fetchall()
+        return self._cursor.execute(sql, _numbered(args) if "?1" in sql else args).fetchall()
 
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._cursor.executemany(sql, rows)
+        self._cursor.executemany(sql, map(_numbered, rows) if "?1" in sql else rows)
 
     def code_of(self, error: BaseException) -> int | None:
         if isinstance(error, sqlite3.Error):
@@ -47,6 +47,11 @@ class StdlibConnection:
     def close(self) -> None:
         self._cursor.close()
         self.raw.close()
+
+
+def _numbered(args: Sequence[Any]) -> dict[str, Any]:
+    """Arguments of a statement with ?1, ?2: Python 3.14 takes those by name only."""
+    return {str(number): value for number, value in enumerate(args, 1)}
 
 
 def library_is_safe() -> bool:
