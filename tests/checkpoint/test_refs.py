@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepwell.checkpoint.apart import Pointed, full_parts, parts_since
 from stepwell.checkpoint.refs import (
     DEQUE,
     DICT,
@@ -13,20 +14,17 @@ from stepwell.checkpoint.refs import (
     Apart,
     Fields,
     Inline,
-    Pointed,
     Slices,
     Spot,
     encoded_size,
-    full_parts,
     get_int,
     get_parts,
     get_ref,
-    parts_since,
     put_int,
     put_parts,
     put_ref,
     runs_of,
-)  # fmt: skip
+)
 
 numbers = st.integers(0, 1 << 40)
 Run = tuple[int, int, int]

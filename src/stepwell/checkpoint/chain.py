@@ -10,14 +10,14 @@ from typing import Any, Final, TypeVar, cast
 
 from stepwell.checkpoint import lease_rows
 from stepwell.checkpoint.fetch import ends
-from stepwell.checkpoint.hanging import children_of, done_by, growing_ends, last_id, pending_of
+from stepwell.checkpoint.hanging import children_of, done_by, last_id, pending_of
 from stepwell.checkpoint.heads import Place, head, place
 from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.listing import Listing
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import pack_id, unpack_id
 from stepwell.checkpoint.pack_items import item_key, pack_items
-from stepwell.checkpoint.read import Around, open_nothing, open_row
+from stepwell.checkpoint.read import Around, growing_ends, open_nothing, open_row
 from stepwell.checkpoint.row_sql import COLUMNS, Columns, Reading, Sealer, columns_of, record_columns
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import (

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
-from stepwell.checkpoint.kept import end_of
 from stepwell.checkpoint.pack import pack_id, unpack_id
-from stepwell.checkpoint.refs import Fields, Slices, slices_within
 from stepwell.checkpoint.row_sql import COLUMNS, Reading
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.sql.query import Query
@@ -64,12 +62,3 @@ def done_by(followers: Sequence[Row]) -> tuple[StoredTask, ...]:
         for task in row.tasks:
             found.setdefault(task.task, task)
     return tuple(found.values())
-
-
-def growing_ends(row: Row) -> list[tuple[int, int]]:
-    """Where the values of a checkpoint would grow."""
-    found: list[Slices] = []
-    for _, ref in row.state.all_cells().values():
-        if ref is not None and type(ref) is not Fields:
-            found += slices_within(ref)
-    return [end_of(slices.parts) for slices in found if slices.parts]

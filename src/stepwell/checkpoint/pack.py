@@ -92,11 +92,11 @@ def _pack_moves(
     names: Names,
     codec: Codec,
 ) -> bytes:
-    versions = {version for version, _ in cells.values()}
+    versions: set[Any] = {version for version, _ in cells.values()}
     versions.discard(None)
     for row in seen.values():
         versions.update(row.values())
-    is_odd = bool(versions) and (set(map(type, versions)) != _INTS or min(versions) < 0)  # type: ignore[type-var,operator]  # ints by then
+    is_odd = bool(versions) and (set(map(type, versions)) != _INTS or min(versions) < 0)
     out = bytearray((_ODD_VERSIONS if is_odd else 0,))
     if spot is not None:
         out[0] |= _ANCHORED

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import get_id, own_trigger, put_id
-from stepwell.checkpoint.refs import Pointed, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import StoredTask
 from stepwell.ids import task_id
 

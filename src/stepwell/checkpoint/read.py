@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from stepwell.checkpoint.diff_mapping import read_entry
 from stepwell.checkpoint.garbage import undisturbed
-from stepwell.checkpoint.kept import Kept, KeptFields, KeptMapping, KeptSequence, KeptText, KeptWhole
+from stepwell.checkpoint.kept import Kept, KeptFields, KeptMapping, KeptSequence, KeptText, KeptWhole, end_of
 from stepwell.checkpoint.refs import (
     COUNTER,
     DEFAULT,
@@ -30,9 +30,11 @@ from stepwell.checkpoint.refs import (
     TUPLE,
     Fields,
     Inline,
+    Place,
     Ref,
     Slices,
     Spot,
+    slices_within,
 )  # fmt: skip
 from stepwell.checkpoint.rows import Cell, Row, State, StoredTask
 from stepwell.checkpoint.stage import Base, Stager
@@ -99,6 +101,15 @@ def open_row(stager: Stager, row: Row, items: Items, around: Around) -> Loaded:
         base=base,
         fence=around.fence,
     )
+
+
+def growing_ends(row: Row) -> list[Place]:
+    """Where the values of a checkpoint would grow: (log, index) behind the last item of each."""
+    found: list[Slices] = []
+    for _, ref in row.state.all_cells().values():
+        if ref is not None and type(ref) is not Fields:
+            found += slices_within(ref)
+    return [end_of(slices.parts) for slices in found if slices.parts]
 
 
 def open_nothing(stager: Stager, at: At, around: Around) -> Loaded:

@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from stepwell.checkpoint.apart import Pointed, full_parts, parts_since
 from stepwell.checkpoint.costs import MANY_PARTS
 from stepwell.checkpoint.fetch import Fetched, Opener, fetch
 from stepwell.checkpoint.names import Names
@@ -22,18 +23,7 @@ from stepwell.checkpoint.pack import (
     unpack_state,
 )
 from stepwell.checkpoint.pack_tasks import Home, get_task, pack_tasks, put_task, unpack_tasks
-from stepwell.checkpoint.refs import (
-    Apart,
-    Fields,
-    Part,
-    Pointed,
-    Slices,
-    full_parts,
-    parts_since,
-    put_parts,
-    runs_of,
-    slices_within,
-)
+from stepwell.checkpoint.refs import Apart, Fields, Part, Slices, put_parts, runs_of, slices_within
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import Session

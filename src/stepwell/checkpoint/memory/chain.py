@@ -84,7 +84,7 @@ class MemoryChain(MemoryShelf):
             if thread is None:
                 self.stager.begin(at.thread, 0)
             else:
-                self.stager.begin(at.thread, thread.next_log, thread.tips)
+                self.stager.begin(at.thread, thread.next_log)
             loaded = self._load(at, fence)
             beats.hold(self, fence)
             return loaded
@@ -134,7 +134,7 @@ class MemoryChain(MemoryShelf):
             pending=thread.pending(key),
             done=thread.done(key),
             fence=fence,
-            tips=thread.tips,
+            tips=thread.tips_of(row),
             shared=shared,
         )
         return open_row(self.stager, row, thread.view(), around)

@@ -49,7 +49,7 @@ class MemoryShelf:
         if self.stager.ledger_of(thread) is not None:
             return False
         rows = self.threads.get(thread)
-        self.stager.begin(thread, rows.next_log if rows else 0, rows.tips if rows else None)
+        self.stager.begin(thread, rows.next_log if rows else 0)
         return True
 
     def end_work(self, thread: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stepwell.checkpoint.ledger import Item
+from stepwell.checkpoint.read import growing_ends
 from stepwell.checkpoint.refs import runs_of
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.tools.policy import MAIN, free_auto_name
@@ -86,10 +87,9 @@ class ThreadRows:
         """The items as they are; what is taken away later stays in it."""
         return View(self.items)
 
-    @property
-    def tips(self) -> dict[int, int]:
-        """Where each log ends."""
-        return {log: len(items) for log, items in self.items.items()}
+    def tips_of(self, row: Row) -> dict[int, int]:
+        """log → its end, for the logs in which values of a checkpoint would grow."""
+        return {log: len(self.items[log]) for log, _ in growing_ends(row)}
 
     @property
     def updated_at(self) -> str:

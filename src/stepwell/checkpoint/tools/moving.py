@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import ormsgpack
 
+from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import (
     pack_anchor,
@@ -37,7 +38,6 @@ from stepwell.checkpoint.pack import (
     unpack_state,
 )
 from stepwell.checkpoint.pack_tasks import pack_tasks, unpack_tasks
-from stepwell.checkpoint.refs import Pointed
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
 from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed
 from stepwell.checkpoint.tools.looking import need_thread
