@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.docs.pages import ROOT, Block, blocks
 
-PATIENCE_S = 50
+PATIENCE_S = 100
 EXPECTED = re.compile(r"# → (.*)$", re.MULTILINE)
 TYPED = re.compile(r"^you> (.*)\n", re.MULTILINE)
 """What a person types into a chat; a pipe shows no prompt."""
