@@ -155,7 +155,6 @@ CASES = (
         (
             Goal("cpu_ms_turn_500", 12),
             Goal("cpu_ms_turn_500", 6, than=DELTA),
-            Goal("file_per_encoded_500", 1.4, "at most", None),
         ),
         BOTH_AND_DELTA,
         reps=2,
