@@ -15,6 +15,7 @@ from stepwell.engine.effects import Next, RunStopped
 from stepwell.errors import GraphInterrupt, ParentCommand
 from stepwell.plan.plan import Writes
 from stepwell.pregel.messages import MessagesHandler
+from stepwell.pregel.offering import aoffering, offering
 from stepwell.pregel.tools import ToolsHandler
 from stepwell.types import INTERRUPT, NS_SEP
 
@@ -104,7 +105,7 @@ class Listening:
     def around(self, task: Task, body: Callable[[], Writes]) -> Writes:
         """Carries out the body of a node as a chain run below that of the graph."""
         if task.node.hidden:
-            return _offering(task, body)
+            return offering(task, body)
         shown = _Shown(task)
         node = self._below(task, CallbackManager).on_chain_start(None, shown.input, name=task.name)
         token = self._enter(task, shown, node)
@@ -125,7 +126,7 @@ class Listening:
     async def aaround(self, task: Task, body: Callable[[], Awaitable[Writes]]) -> Writes:
         """As `around`."""
         if task.node.hidden:
-            return await _aoffering(task, body)
+            return await aoffering(task, body)
         shown = _Shown(task)
         node = await self._below(task, AsyncCallbackManager).on_chain_start(None, shown.input, name=task.name)
         token = self._enter(task, shown, node)
@@ -235,22 +236,6 @@ def _until_it_works(core: Steps[Questions], tell: Callable[[], None]) -> Steps[Q
     except StopIteration as end:
         questions: Questions = end.value
         return questions
-
-
-def _offering(task: Task, body: Callable[[], Writes]) -> Writes:
-    token = offer(task)
-    try:
-        return body()
-    finally:
-        withdraw(token)
-
-
-async def _aoffering(task: Task, body: Callable[[], Awaitable[Writes]]) -> Writes:
-    token = offer(task)
-    try:
-        return await body()
-    finally:
-        withdraw(token)
 
 
 def _breakpoint(run: Run) -> GraphLifecycleStatus:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Any
 
-from stepwell.config import offer, withdraw
 from stepwell.engine.run import Run
-from stepwell.plan.plan import Writes
+from stepwell.pregel.offering import aoffering, offering
 
 TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING")
 
@@ -23,26 +20,9 @@ def attach_ears(run: Run, modes: frozenset[str]) -> None:
     if run.ears is not None:
         run.around, run.aaround = run.ears.around, run.ears.aaround
     elif "langchain_core.runnables.config" in sys.modules:
-        run.around, run.aaround = _offering, _aoffering
+        run.around, run.aaround = offering, aoffering
 
 
 def _is_traced() -> bool:
     environ = os.environ
     return any(environ.get(name, "").lower() == "true" for name in TRACING)
-
-
-def _offering(task: Any, body: Callable[[], Writes]) -> Writes:
-    """Runs a body so that LangChain runnables in it find the node's config."""
-    token = offer(task)
-    try:
-        return body()
-    finally:
-        withdraw(token)
-
-
-async def _aoffering(task: Any, body: Callable[[], Awaitable[Writes]]) -> Writes:
-    token = offer(task)
-    try:
-        return await body()
-    finally:
-        withdraw(token)
