@@ -7,16 +7,48 @@ copying them costs more than running the node.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from stepwell.types import Overwrite, Send
+from stepwell.errors import UnstorableTypeError
+from stepwell.types import START, Overwrite, Send
 
 
 def copied(value: Any) -> Any:
     """`value` with every list, dict, set, deque and bytearray in it copied; anything else is the same object."""
     copier = COPIERS.get(type(value))
     return value if copier is None else copier(value)
+
+
+def copied_writes(writes: Iterable[tuple[str, Any]], who: str, name: str = "") -> list[tuple[str, Any]]:
+    """Writes with copies of their values. UnstorableTypeError for one that is too deep, or that contains itself."""
+    find = COPIERS.get
+    made: list[tuple[str, Any]] = []
+    pair: tuple[str, Any] = ("", None)
+    try:
+        for pair in writes:
+            copier = find(type(pair[1]))
+            made.append(pair if copier is None else (pair[0], copier(pair[1])))
+    except RecursionError:
+        raise _endless(*pair, f"{who} {name!r}" if name else who) from None
+    return made
+
+
+def _endless(channel: str, value: Any, giver: str) -> UnstorableTypeError:
+    if channel == START and isinstance(value, dict):  # a whole input: say which of its keys it is
+        channel, value = next(((key, part) for key, part in value.items() if not _ends(part)), (channel, value))
+    return UnstorableTypeError(
+        f"channel {channel!r}: {giver} gave a {type(value).__name__} that contains itself or is nested too deeply "
+        "to be copied and stored. Flatten it."
+    )
+
+
+def _ends(value: Any) -> bool:
+    try:
+        copied(value)
+    except RecursionError:
+        return False
+    return True
 
 
 def is_flat(value: Any) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from stepwell.copies import copied
+from stepwell.copies import copied_writes
 from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard, discard_routes
 from stepwell.engine.due import due_tasks
@@ -160,18 +160,18 @@ def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]
         ) from None
     if task.error is not None:
         raise task.error
-    writes = [(name, copied(value)) for name, value in task.writes]
+    writes = copied_writes(task.writes, "the update of node", task.name)
     if run.plan.validate is not None:
         run.plan.validate(writes)
     return writes
 
 
 def _given(writes_of: Any, values: Any) -> Any:
-    return lambda _input, task: writes_of(copied(values), task)
+    return lambda _input, task: writes_of(values, task)
 
 
 def _agiven(awrites_of: Any, values: Any) -> Any:
-    return None if awrites_of is None else lambda _input, task: awrites_of(copied(values), task)
+    return None if awrites_of is None else lambda _input, task: awrites_of(values, task)
 
 
 def _kept(records: Sequence[TaskRecord], answered: set[str]) -> list[TaskRecord]:
@@ -211,7 +211,7 @@ def _last_node(run: Run) -> str:
 def _as_input(run: Run, values: Any) -> Steps[None]:
     moves = Moves()
     discard(run, due_tasks(run), moves)
-    moves.then(apply_writes(run, [input_task(run, [(name, copied(v)) for name, v in run.plan.enter(values)])]))
+    moves.then(apply_writes(run, [input_task(run, copied_writes(run.plan.enter(values), "the input"))]))
     names = tuple(task.name for task in due_tasks(run))
     yield from commit_step(run, "input", moves, (), names=names, parent=_parent_of(run))
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from stepwell.copies import copied
+from stepwell.copies import copied_writes
 from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
@@ -44,7 +44,7 @@ def enter(run: Run, given: Any) -> Steps[None]:
 
 
 def _input(run: Run, given: Any) -> Steps[None]:
-    writes = [(name, copied(value)) for name, value in run.plan.enter(given)]
+    writes = copied_writes(run.plan.enter(given), "the input")
     pending = run.loaded.pending if run.loaded is not None and run.loaded.leaf else ()
     due = _due_before_input(run)
     if pending and due:
@@ -247,7 +247,7 @@ def _update(run: Run, command: Command[Any]) -> Steps[None]:
         raise InvalidUpdateError(
             f"graph {run.plan.name!r} takes no Command as input: its channels are written directly."
         )
-    entry = input_task(run, [(name, copied(value)) for name, value in direct(command)])
+    entry = input_task(run, copied_writes(direct(command), "the command"))
     moves = apply_writes(run, [entry])
     yield from commit_input(run, "update", moves)
     run.records = carried(run, stood, records, {})

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from stepwell.copies import COPIERS
+from stepwell.copies import copied_writes
 from stepwell.engine.effects import CacheGet, CacheSet, Cancel, Clock, Emit, Next, Random
 from stepwell.engine.events import show_end
 from stepwell.engine.faults import error_record, is_cancelled, retold, with_note
@@ -58,10 +58,7 @@ def execute(run: Run, tasks: list[Task]) -> Steps[list[Task]]:
 
 def _accept(task: Task) -> None:
     """Takes a finished task's writes as they are at this moment."""
-    find = COPIERS.get
-    task.writes = [
-        pair if (copier := find(type(pair[1]))) is None else (pair[0], copier(pair[1])) for pair in task.writes
-    ]
+    task.writes = copied_writes(task.writes, "node", task.name) if task.writes else []
     validate = task.run.plan.validate
     if validate is not None:
         validate(task.writes)

@@ -6,7 +6,14 @@ import uuid
 
 import pytest
 
-from stepwell.errors import ConfigError, GraphError, InvalidUpdateError, InvalidValueError, ThreadIdError
+from stepwell.errors import (
+    ConfigError,
+    GraphError,
+    InvalidUpdateError,
+    InvalidValueError,
+    ThreadIdError,
+    UnstorableTypeError,
+)
 from stepwell.graph import START
 from stepwell.types import Command, StateUpdate
 from tests.specs.given import cfg, chain, cid
@@ -170,3 +177,46 @@ class DescribeAList:
     def test_with_a_filter_that_is_no_dict_is_refused(self, drive, graph):
         with pytest.raises(ConfigError, match="filter"):
             drive.each(graph, "get_state_history", cfg(), filter="loop")
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def circle():
+    value = []
+    value.append({"again": value})
+    return value
+
+
+class DescribeAValueWithoutAnEnd:
+    @pytest.fixture(params=[circle, lambda: nested(10_000)], ids=["circle", "deep"])
+    def endless(self, request):
+        return request.param()
+
+    def test_is_refused_as_an_input(self, drive, graph, endless):
+        before = kept(drive, graph)
+
+        with pytest.raises(UnstorableTypeError, match="channel 'log': the input gave a list"):
+            drive.invoke(graph, {"log": endless}, cfg())
+
+        assert kept(drive, graph) == before
+
+    def test_is_refused_as_an_update(self, drive, graph, endless):
+        before = kept(drive, graph)
+
+        with pytest.raises(UnstorableTypeError, match="channel 'log': the update of node 'b' gave a list"):
+            drive.update_state(graph, cfg(), {"log": endless})
+
+        assert kept(drive, graph) == before
+
+    def test_fails_the_node_that_returned_it(self, drive, saver, endless):
+        graph = chain({"a": lambda state: {"log": endless}}, saver)
+
+        with pytest.raises(UnstorableTypeError, match="channel 'log': node 'a' gave a list"):
+            drive.invoke(graph, {"log": []}, cfg())
+
+        assert drive.get_state(graph, cfg()).next == ("a",)
