@@ -116,9 +116,10 @@ def discard(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
 
 
 def discard_routes(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
-    """Clears the routing cells that made `tasks` due; a join whose nodes have all arrived stays complete."""
+    """Clears the routing cells that made `tasks` due; joins that are complete and deferred nodes stay due."""
     latches = run.layout.latches
-    spent = {name: MISSING for task in tasks for name in task.triggers if name in latches and name in run.cells}
+    prompt = [task for task in tasks if not task.node.defer]
+    spent = {name: MISSING for task in prompt for name in task.triggers if name in latches and name in run.cells}
     _forget(run, tasks, spent, moves)
 
 

@@ -11,7 +11,7 @@ from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
-from stepwell.engine.events import show_checkpoint, show_values
+from stepwell.engine.events import show_checkpoint, show_loaded, show_values
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.parking import file_parked, park
@@ -151,6 +151,7 @@ def _carry_on(run: Run) -> Steps[None]:
         yield from _fork(run, due, run.checkpoint_id)
     elif loaded.leaf or not due or run.parent is not None:
         run.records = stored_records(run, due, loaded.pending)
+        yield from show_loaded(run, due)
         _answer_from_above(run)
     else:
         yield from _fork(run, due, run.checkpoint_id)
@@ -207,6 +208,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     run.resuming = run.passing = True
     if loaded.leaf:
         run.records = stored_records(run, due, loaded.pending)
+        yield from show_loaded(run, due)
         pending = tuple(run.records.values())
         answered = () if fits(command.resume, pending) else (yield from _answered_before(run))
         taken = match_answers(command.resume, pending, answered)

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepwell.copies import copied
 from stepwell.engine.effects import Emit, Now
+from stepwell.engine.interrupts import open_questions
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, ts_text
 from stepwell.engine.snapshot import config_at, update_of
@@ -48,10 +49,18 @@ def show_end(run: Run, task: Task, step: int) -> Steps[None]:
             "id": task.id,
             "name": task.name,
             "error": None if task.paused else task.error,
-            "result": copied(update_of(run.plan, task.writes)) if task.done else None,
+            "result": _result(run, task),
             "interrupts": [question for question, _ in task.questions.open] if task.paused else [],
         }
         yield from _tell(run, "tasks", "task_result", step, payload)
+
+
+def _result(run: Run, task: Task) -> Any:
+    """What a task wrote, {} when it wrote no key of the state; None when it failed."""
+    if task.error is not None and not task.paused:
+        return None
+    update = copied(update_of(run.plan, task.writes)) if task.done else None
+    return {} if update is None and isinstance(run.plan.stream, tuple) else update
 
 
 def show_values(run: Run) -> Steps[None]:
@@ -86,9 +95,22 @@ def show_checkpoint(run: Run, source: str, parent: str | None, tasks: Sequence[T
         "values": run.shown(),
         "metadata": {**run.metadata, "source": source, "step": step, "parents": {}},
         "next": [task.name for task in tasks],
-        "tasks": [{"id": task.id, "name": task.name, "interrupts": (), "state": None} for task in tasks],
+        "tasks": [_due_task(run, task) for task in tasks],
     }
     yield from _tell(run, "checkpoints", "checkpoint", step, payload)
+
+
+def show_loaded(run: Run, tasks: Sequence[Task]) -> Steps[None]:
+    """`checkpoints` (and `debug`): the checkpoint that a run is carried on from, with its open questions."""
+    loaded = run.loaded
+    if loaded is not None and run.modes & {"checkpoints", "debug"}:
+        yield from show_checkpoint(run, loaded.source, loaded.parent, tasks)
+
+
+def _due_task(run: Run, task: Task) -> dict[str, Any]:
+    record = run.records.get(task.id)
+    asked = tuple(question for question, _ in open_questions(record)) if record is not None else ()
+    return {"id": task.id, "name": task.name, "interrupts": asked, "state": None}
 
 
 def show_update(run: Run, task: Task) -> Steps[None]:
