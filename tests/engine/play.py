@@ -85,7 +85,7 @@ def fields(effect: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, (list, tuple)) else value
+    return list(value) if type(value) in (list, tuple) else value
 
 
 class World:

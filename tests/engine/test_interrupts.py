@@ -210,6 +210,36 @@ class DescribeQuestionsAskedAside:
 
         assert [question.value for question, _ in parent.questions.open] == ["sure?"]
 
+    def call_of(self, parent, index, value):
+        """What a call asked, or the answer it found."""
+        called = Task(parent.run, parent.node, ("__pregel_push", "~a", index, True), ())
+        called.origin = parent
+        called.node = node("call", lambda _: {"x": interrupt(value)})
+        called.perform()
+        return called.writes[0][1] if called.error is None else called.error.interrupts[0].value
+
+    def asked_in_calls(self, *values):
+        """A task whose calls asked these, and of which the first was answered with "A"."""
+        [parent] = due(saved_run(plan(node("a"))), "a")
+        for index, value in enumerate(values):
+            self.call_of(parent, index, value)
+        kept, _ = parent.questions.stored()
+        parent._questions = None
+        parent.record = record(parent, finished=False, interrupts=kept, answers=((kept[0][1], "A"),))
+        return parent
+
+    def test_in_calls_side_by_side_never_take_each_others_answers(self):
+        parent = self.asked_in_calls("q0", "q1")
+
+        assert [self.call_of(parent, index, f"q{index}") for index in (1, 0)] == ["q1", "A"]
+
+    def test_in_a_call_that_words_it_differently_now_take_the_only_answer_given_there(self):
+        parent = self.asked_in_calls("at 9:00?")
+
+        with pytest.warns(UserWarning, match="differs from the one that was answered"):
+            assert self.call_of(parent, 0, "at 9:01?") == "A"
+        assert self.call_of(parent, 1, "at 9:01?") == "at 9:01?"
+
     def test_of_an_error_handler_are_its_own(self):
         run = saved_run(plan(node("a")))
         [parent] = due(run, "a")

@@ -406,7 +406,18 @@ class DescribeAnErrorHandler:
 
         assert [(task.name, task.writes) for task in done] == [("a", ()), ("mend", [("x", 1)])]
 
-    def test_is_not_called_once_a_sibling_fails(self):
+    def test_that_asked_finds_its_answer(self):
+        run = saved_run(self.HANDLED)
+        [a] = due(run, "a")
+        run.records = {a.id: record(a, finished=False, error={"type": "ValueError", "message": "no"})}
+        [mend] = play(execute(run, [a])).effects[0].start
+        run.records[mend.id] = asked(mend, "fix?", answers=(("#q:0", "yes"),))
+
+        [again] = play(execute(run, due(run, "a"))).effects[0].start
+
+        assert again.questions.answers == {"#q:0": "yes"}
+
+    def test_is_not_called_once_a_sibling_failed(self):
         run = saved_run(plan(node("a", handler="mend"), node("b"), node("mend", triggers=())))
         _, [a, b], core = start("a", "b", run=run)
 

@@ -60,11 +60,12 @@ class Questions:
     def ask(self, task: Task, path: tuple[Any, ...], value: Any, key: str | None, schema: Any) -> Any:
         """The answer; raises GraphInterrupt when there is none yet."""
         place, main = ("", True) if key is not None else call_path()
+        main = main and path == task.path  # calls of a @task run side by side
         identity = self._identify(task, path, value, key, place, main)
         question = self.kept.get(identity) or Interrupt(
             value, _question_id(task, identity), response_schema=task.run.describe(schema)
         )
-        found = identity if identity in self.answers else self._by_order(task, main)
+        found = identity if identity in self.answers else self._otherwise(task, path, identity, main)
         self._main += main
         if found is None:
             self.open.append((question, identity))
@@ -109,15 +110,10 @@ class Questions:
         self._count[base] = number + 1
         return f"{base}:{number}"
 
-    def _by_order(self, task: Task, main: bool) -> str | None:
-        """The unclaimed answer that stands where this question stands in order; None when there is none."""
-        if not main:
-            return None
-        ordered = [identity for identity in self.answers if identity[0] not in (FROM_BELOW, SIDE)]
-        if self._main >= len(ordered) or ordered[self._main] in self.claimed:
-            return None
-        found = ordered[self._main]
-        if found.startswith("key="):
+    def _otherwise(self, task: Task, path: tuple[Any, ...], identity: str, main: bool) -> str | None:
+        """The answer to a question that is not quite this one, with a warning; None when there is none."""
+        found = self._by_order() if main else self._by_call(identity) if path != task.path else None
+        if found is None or found in self.claimed or found.startswith("key="):
             return None
         warnings.warn(
             f"node {task.name!r} asked a question that differs from the one that was answered, in its value or in "
@@ -126,6 +122,17 @@ class Questions:
             stacklevel=4,
         )
         return found
+
+    def _by_order(self) -> str | None:
+        """The answer that stands where this question of the node's own strand stands in order."""
+        ordered = [identity for identity in self.answers if identity[0] not in (FROM_BELOW, SIDE)]
+        return ordered[self._main] if self._main < len(ordered) else None
+
+    def _by_call(self, identity: str) -> str | None:
+        """The only answer that was given in this call of a @task."""
+        place = identity.partition("#")[0]
+        found = [known for known in self.answers if known.partition("#")[0] == place and known not in self.claimed]
+        return found[0] if len(found) == 1 else None
 
 
 def open_questions(record: TaskRecord) -> list[tuple[Interrupt, str]]:

@@ -288,11 +288,10 @@ class Crowd:
         handler = Task(self.run, node, (PUSH, HANDLER, task.id), (), task.input)
         handler.fault = NodeError(task.name, error, task.attempt)
         self.tasks.append(handler)
+        self.waiting.append(handler)
         record = self.run.records.get(handler.id)
-        if record is not None and record.finished:
-            handler.record, handler.writes, handler.done = record, list(record.writes), True
-        else:
-            self.waiting.append(handler)
+        if record is not None:
+            self._restore(handler, record)
 
     # When it goes wrong.
 
