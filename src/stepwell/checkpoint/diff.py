@@ -176,35 +176,58 @@ def diff_sequence(work: Work, old: Kept | None, value: Any, kind: int, touch: To
             old, touch = borrowed, UNTOUCHED
     before: KeptSequence = old
     shell = _shell_of(work, value) if kind == DEQUE else b""
-    keeps_all = before.items is not None and _begins_untouched(before, new, touch)
-    if keeps_all:
-        tail = new[before.count :]
-        data = [work.encode(item) for item in tail]
-        spots = [work.find(item) for item in data]
-        if before.count and not work.is_apart:
-            _prefer_long_runs(before.ref.parts[-1], data, spots)
-        if not tail and before.ref.kind == kind and before.ref.shell == shell:
-            return before
-    else:
-        data, spots = _match(work, before, new, touch)
-        tail = list(new)
-    parts = list(before.ref.parts) if keeps_all else []
-    _add_spots(work, parts, data, spots, _kept_ref(home) if home is not None else before.ref)
-    live = (before.live_bytes if keeps_all else 0) + sum(map(len, data))
+    where = _kept_ref(home) if home is not None else before.ref
+    if before.items is not None and _begins_untouched(before, new, touch):
+        return _grown(work, before, new, Slices(kind, shell, ()), where)
+    data, spots = _match(work, before, new, touch)
+    parts: list[Part] = []
+    _add_spots(work, parts, data, spots, where)
+    live = sum(map(len, data))
     ref = Slices(kind, shell, tuple(parts))
-    if len(parts) > 1:
-        ref.spent = before.ref.spent + work.costs.of_reference(ref.parts, before.ref.parts)
-        work.costs.note(ref, before.ref)
-        if ref.spent > work.costs.anew(before.count + len(tail) if keeps_all else len(tail), live):
-            all_data = [*before.encoded(), *data] if keeps_all else data
-            ref = Slices(kind, shell, tuple(work.place(all_data, len(all_data), *end_of(ref.parts))))
-    if keeps_all:
-        return (
-            before.grown(ref, tail, data, live)
-            if before is not _NOTHING
-            else KeptSequence(ref, tail, data, len(tail), live)
-        )
-    return KeptSequence(ref, tail, data, len(tail), live)
+    if _is_worn(work, before, ref, len(new), live):
+        ref = _anew(work, ref, data)
+    return KeptSequence(ref, list(new), data, len(new), live)
+
+
+def _grown(work: Work, before: KeptSequence, new: list[Any], ref: Slices, home: Slices | None) -> Kept:
+    """The list with what came behind it. `ref`: kind and shell of the new one."""
+    tail = new[before.count :]
+    if not tail and before.ref.kind == ref.kind and before.ref.shell == ref.shell:
+        return before
+    encode, find = work.encode, work.find
+    data = [encode(item) for item in tail]
+    spots = [find(item) for item in data]
+    parts = list(before.ref.parts)
+    if spots.count(None) == len(spots):
+        placed = work.place(data, len(data), *_end(home)) if data else []
+        for run in placed:
+            add_run(parts, *run)
+        work.tails[work.channel] = tail, placed
+    else:
+        if parts and not work.is_apart:
+            _prefer_long_runs(parts[-1], data, spots)
+        _add_spots(work, parts, data, spots, home)
+    live = before.live_bytes + sum(map(len, data))
+    ref.parts = tuple(parts)
+    if _is_worn(work, before, ref, len(new), live):
+        ref = _anew(work, ref, [*before.encoded(), *data])
+    if before is _NOTHING:
+        return KeptSequence(ref, tail, data, len(tail), live)
+    return before.grown(ref, tail, data, live)
+
+
+def _is_worn(work: Work, before: KeptSequence, ref: Slices, count: int, live: int) -> bool:
+    """Whether references to the pieces of a value of `count` elements have cost as much as writing it anew."""
+    if len(ref.parts) <= 1:
+        return False
+    costs = work.costs
+    ref.spent = before.ref.spent + costs.of_reference(ref.parts, before.ref.parts)
+    costs.note(ref, before.ref)
+    return ref.spent > costs.anew(count, live)
+
+
+def _anew(work: Work, ref: Slices, data: list[bytes]) -> Slices:
+    return Slices(ref.kind, ref.shell, tuple(work.place(data, len(data), *end_of(ref.parts))))
 
 
 def _prefer_long_runs(last: Part, data: list[bytes], spots: list[tuple[int, int] | None]) -> None:
@@ -277,10 +300,6 @@ def _add_spots(
     """Appends the runs of elements to `parts`; elements without a spot are placed."""
     fresh = [item for item, spot in zip(data, spots, strict=True) if spot is None]
     placed = work.place(fresh, len(fresh), *_end(home)) if fresh else []
-    if len(fresh) == len(data):
-        for run in placed:
-            add_run(parts, *run)
-        return
     supply = each_spot(placed)
     for spot in spots:
         log, index = spot if spot is not None else next(supply)

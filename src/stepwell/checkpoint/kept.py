@@ -154,6 +154,8 @@ def end_of(parts: tuple[Part, ...]) -> tuple[int, int]:
     if not parts:
         return -1, -1
     log = parts[-1][0]
+    if len(parts) == 1:
+        return log, parts[0][2]
     return log, max(stop for own, _, stop in parts if own == log)
 
 

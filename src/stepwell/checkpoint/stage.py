@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from operator import is_
 from typing import Any, Final, Protocol
 
 from stepwell.checkpoint.costs import IN_DATABASE, Costs
 from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff, diff_whole, fields_of
 from stepwell.checkpoint.kept import NUMBERS, SCALARS, Kept, KeptMapping, KeptSequence, KeptText, KeptWhole
 from stepwell.checkpoint.ledger import Batch, Ledger
-from stepwell.checkpoint.refs import OVERWRITE, Fields, Inline, Ref
+from stepwell.checkpoint.refs import LIST, OVERWRITE, Fields, Inline, Ref, Slices
 from stepwell.checkpoint.rows import EMPTY_STATE, Cell, Row, State, StoredTask
 from stepwell.checkpoint.sends import send_refs
 from stepwell.checkpoint.work import Codec, Work
@@ -275,6 +276,10 @@ class Stager:
         made = kept.get(name) if name in changed else None
         if made is not None and value is changed[name]:
             return made.ref
+        if type(value) is list:
+            tail = work.tails.get(name)
+            if tail is not None and len(tail[0]) == len(value) and all(map(is_, tail[0], value)):
+                return Slices(LIST, b"", tuple(tail[1]))
         if type(value) is Overwrite:
             return Fields(OVERWRITE, (), (self._write(work, base, name, value.value, changed, kept),))
         if name == TASKS and id(value) in work.sends:

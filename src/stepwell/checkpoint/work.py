@@ -47,6 +47,7 @@ class Work:
         "lenders",
         "ns",
         "sends",
+        "tails",
     )
 
     def __init__(
@@ -58,6 +59,7 @@ class Work:
         self._fresh: dict[bytes, tuple[int, int]] = {}
         self.items: list[Item] = []
         self.sends: dict[int, Ref] = {}  # identity of a Send that has references of its own → these
+        self.tails: dict[str, tuple[list[Any], list[Part]]] = {}  # channel → elements just placed behind it, and where
         self.channel = ""
         self.is_apart = False  # whether new items are part of no channel's value
 
