@@ -4,8 +4,9 @@ from collections import Counter, OrderedDict, defaultdict, deque
 
 import pytest
 
-from stepwell.copies import copied, is_flat
-from stepwell.types import Overwrite, Send
+from stepwell.copies import copied, copied_writes, is_flat
+from stepwell.errors import UnstorableTypeError
+from stepwell.types import START, Overwrite, Send
 
 
 class DescribeACopy:
@@ -61,3 +62,22 @@ class DescribeACopy:
         assert is_flat({"a": 1})
         assert not is_flat([[1]])
         assert not is_flat({"a": [1]})
+
+
+class DescribeAValueThatHasNoEnd:
+    def endless(self):
+        value = {}
+        value["self"] = value
+        return value
+
+    def test_is_refused_by_the_name_of_its_key_and_who_gave_it(self):
+        with pytest.raises(UnstorableTypeError, match=r"channel 'x': node 'a' gave a dict that contains itself"):
+            copied_writes([("y", 1), ("x", self.endless())], "node", "a")
+
+    def test_in_an_input_is_named_by_its_own_key(self):
+        with pytest.raises(UnstorableTypeError, match=r"channel 'b': the input gave a dict that contains itself"):
+            copied_writes([(START, {"a": 1, "b": self.endless()})], "the input")
+
+    def test_that_is_the_input_itself_is_named_as_such(self):
+        with pytest.raises(UnstorableTypeError, match=r"channel '__start__': the input gave a list"):
+            copied_writes([(START, [self.endless()])], "the input")

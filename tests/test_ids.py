@@ -59,6 +59,9 @@ class DescribeACheckpointId:
     def test_is_read_in_any_spelling(self):
         assert as_uuid_text("{01976A3E-0000-7000-8000-000000000001}") == "01976a3e-0000-7000-8000-000000000001"
 
+    def test_may_be_a_uuid(self):
+        assert as_uuid_text(UUID("01976a3e-0000-7000-8000-000000000001")) == "01976a3e-0000-7000-8000-000000000001"
+
     @pytest.mark.parametrize("value", ["", "head", 5, None, "01976a3e"])
     def test_that_is_none_is_refused(self, value):
         with pytest.raises(ThreadIdError, match=r"checkpoint_id is .*, which is no UUID\. Checkpoint ids come from"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepwell.channels import EphemeralValue, LastValueAfterFinish, NamedBarrierValue, Topic, UntrackedValue
+from stepwell.channels import EphemeralValue, LastValue, LastValueAfterFinish, NamedBarrierValue, Topic, UntrackedValue
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard
 from stepwell.engine.due import due_tasks
 from stepwell.errors import ConcurrentWriteError, InvalidUpdateError
@@ -64,6 +64,17 @@ class DescribeWrites:
         [a] = due(run, "a")
 
         assert apply_writes(run, [ended(a, (RETURN, 1))]).changed == {}
+
+    def test_of_plain_values_and_containers_may_change_places(self):
+        run = two_nodes(y=LastValue(int))
+        set_cells(run, x=[1], y=[2])
+        [a] = due(run, "a")
+
+        apply_writes(run, [ended(a, x=1)])
+        apply_writes(run, [ended(a, y=1, log=Overwrite(()))])
+        apply_writes(run, [ended(a, x=2)])
+
+        assert run.deep == {"log"}
 
     def test_to_a_channel_that_is_not_stored_move_the_run_only(self):
         run = two_nodes(live=UntrackedValue(object))

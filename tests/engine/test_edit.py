@@ -8,8 +8,8 @@ import pytest
 
 from stepwell.channels import LastValueAfterFinish
 from stepwell.engine.edit import update_thread
-from stepwell.errors import InvalidUpdateError, InvalidValueError
-from stepwell.types import END, INPUT, StateUpdate
+from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand
+from stepwell.types import END, INPUT, Command, StateUpdate
 from tests.engine.play import (
     CHECKPOINT,
     World,
@@ -257,6 +257,15 @@ class DescribeWhatIsRefused:
 
         with pytest.raises(InvalidUpdateError, match="node 'a' of graph 'played' writes nothing that could be updated"):
             updated(loaded(), only({"x": 1}, "a"), made=plan(silent))
+
+    def test_a_command_for_the_graph_above(self):
+        def goes_up(values, task):
+            raise ParentCommand(Command(graph=Command.PARENT))
+
+        upward = dataclasses.replace(node("a"), writes_of=goes_up)
+
+        with pytest.raises(InvalidUpdateError, match="is a Command for the graph above"):
+            updated(loaded(), only({"x": 1}, "a"), made=plan(upward))
 
     def test_what_its_routes_raise(self):
         broken = dataclasses.replace(node("a"), writes_of=lambda values, task: 1 / 0)

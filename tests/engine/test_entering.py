@@ -11,6 +11,7 @@ from stepwell.engine.loop import run_graph
 from stepwell.engine.opening import open_run
 from stepwell.errors import (
     EmptyInputError,
+    GraphRecursionError,
     InvalidUpdateError,
     ThreadNotFoundError,
     UnfinishedQuestionError,
@@ -235,6 +236,26 @@ class DescribeAParkedQuestion:
         assert [kept.node for kept in thread.pending] == ["a"]
         assert run.cells["log"] == ["b"]
 
+    def test_is_part_of_what_a_breakpoint_answers(self):
+        made, question, thread = self.asking()
+        run, world = saved_run(made, on_interrupted="keep", interrupt_before=("b",)), World(thread)
+
+        assert world.play(run_graph(run, {"x": 1})) == (question,)
+        assert run.taken == 0
+
+    @pytest.mark.parametrize("durability", ["sync", "exit"])
+    def test_outlives_a_turn_that_fails(self, durability):
+        made, question, thread = self.asking()
+        run = saved_run(made, on_interrupted="keep", durability=durability, limit=0)
+        world = World(thread)
+
+        with pytest.raises(GraphRecursionError):
+            world.play(run_graph(run, {"x": 1}))
+
+        filed = [effect.staged.what for effect in world.log if type(effect) is fx.SaveWrites][-1]
+        assert filed.at.checkpoint == run.checkpoint_id
+        assert [kept.interrupts[0][0] for kept in filed.tasks] == [question]
+
     def test_goes_when_a_turn_drops_it(self):
         made, _, thread = self.asking()
         _, thread, _ = self.turn(made, {"x": 1}, thread)
@@ -266,6 +287,17 @@ class DescribeGoingOn:
         _, world = entered(side_by_side(), None, loaded({"x": 1, "to_b": None}), modes=frozenset({"values"}))
 
         assert world.chunks == [("values", {"x": 1, "log": []})]
+
+    def test_shows_the_checkpoint_it_goes_on_from_with_its_questions(self):
+        made = side_by_side()
+        [a] = stored(made, "a")
+        load = loaded({"to_a": None}, pending=(asked(a),), parent="before")
+
+        _, world = entered(made, None, load, modes=frozenset({"checkpoints"}))
+
+        [(_, shown)] = world.chunks
+        assert shown["config"]["configurable"]["checkpoint_id"] == CHECKPOINT
+        assert [question.value for question in shown["tasks"][0]["interrupts"]] == ["sure?"]
 
     def test_at_an_older_checkpoint_forks_first(self):
         run, world = entered(side_by_side(), None, loaded({"to_b": None}, leaf=False))

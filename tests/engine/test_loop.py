@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stepwell.channels import LastValueAfterFinish
+from stepwell.channels import LastValue, LastValueAfterFinish
 from stepwell.engine import effects as fx
 from stepwell.engine.loop import run_graph
 from stepwell.errors import (
@@ -19,7 +19,7 @@ from stepwell.errors import (
     ParentCommand,
 )
 from stepwell.types import RETURN, START, TAG_HIDDEN, Command, interrupt
-from tests.engine.play import World, due, ended, loaded, node, plan, run_of, saved_run, unknown_thread
+from tests.engine.play import World, due, ended, loaded, node, plan, record, run_of, saved_run, unknown_thread
 
 
 def fresh_run(made, **fields):
@@ -230,6 +230,43 @@ class DescribeAMergeConflict:
         assert [(kept.node, kept.finished, kept.error["type"]) for kept in world.records] == [
             ("a", False, "ConcurrentWriteError"), ("b", False, "ConcurrentWriteError"),
         ]  # fmt: skip
+
+
+class DescribeAnInputThatCannotBeTaken:
+    def play(self, **fields):
+        """An entry that hands its input on at once, to a reducer that cannot take it."""
+        entry = node(START, then=["a"], triggers=("branch:to:__start__",), reads=("given",), hidden=True, plain=True,
+                     run=lambda given, task: [("log", given["given"])])  # fmt: skip
+        made = plan(entry, node("a"), first=[START], entry=START, channels={"given": LastValue(int)})
+        run, world = fresh_run(made, **fields), World(unknown_thread())
+        with pytest.raises(InvalidUpdateError, match="the reducer of 'log' raised TypeError"):
+            world.play(run_graph(run, {"given": 5}))
+        return world
+
+    @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+    def test_leaves_no_trace(self, durability):
+        world = self.play(durability=durability)
+
+        assert (world.commits, world.records) == ([], [])
+
+    def test_that_was_shown_already_is_kept_with_the_error(self):
+        world = self.play(modes=frozenset({"checkpoints"}))
+
+        assert [commit.source for commit in world.commits] == ["input"]
+        assert [(kept.node, kept.finished) for kept in world.records] == [(START, False)]
+
+
+class DescribeCallsOfATask:
+    def test_that_finished_become_part_of_the_checkpoint(self):
+        made = plan(node("a"))
+        run, world = fresh_run(made), World(unknown_thread())
+        called = record("call")
+        run.called = {"call": called}
+
+        world.play(run_graph(run, {}))
+
+        assert [kept.node for kept in world.commits[-1].tasks] == ["a", "call"]
+        assert run.called == {}
 
 
 class DescribeTheEnd:
