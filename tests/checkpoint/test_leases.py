@@ -133,6 +133,18 @@ class DescribeALease:
 
         assert (await waiting).fence.run == "second"
 
+    async def test_of_one_who_stopped_waiting_leaves_the_line(self, tmp_path: Path) -> None:
+        with SqliteSaver(tmp_path / "x.db") as saver:
+            chain = saver.chain
+            await chain.aperform(chain.load(AT, lease=LeaseWish("first", 0)))
+            waiting = asyncio.ensure_future(chain.aperform(chain.load(AT, lease=LeaseWish("second", 5))))
+            await asyncio.sleep(0.05)
+            waiting.cancel()
+            await asyncio.sleep(0.3)
+
+            with saver.cursor(transaction=False) as cursor:
+                assert cursor.execute("SELECT count(*) FROM tickets").fetchall() == [(0,)]
+
     async def test_of_one_who_stopped_waiting_is_nobodys(self, saver: Any) -> None:
         chain = saver.chain
         first = (await chain.aperform(chain.load(AT, lease=LeaseWish("first", 0)))).fence

@@ -12,6 +12,7 @@ import pytest
 from stepwell.errors import DatabaseError
 from stepwell.sql.query import Begin, End, Pause, Query
 from stepwell.sql.sqlite import SqliteDatabase
+from stepwell.sql.writer import Writer
 from tests.sql.conftest import make_table, put, values
 
 Op = Generator[Any, Any, Any]
@@ -115,6 +116,24 @@ class DescribeOneWhoIsCancelled:
         await database.aperform(values())
 
         assert lost == ["a lease"]
+
+
+class DescribeAFaultOfTheThreadItself:
+    async def test_is_told_to_everybody_who_waits(
+        self, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*_: Any) -> Any:
+            raise MemoryError("no more")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Writer, "_together", broken)
+            with database.lock:
+                waiting = [asyncio.ensure_future(database.aperform(put(str(number)))) for number in range(3)]
+                await asyncio.sleep(0.05)
+            done = await asyncio.gather(*waiting, return_exceptions=True)
+
+        assert [type(error) for error in done[-2:]] == [MemoryError] * 2
+        assert await database.aperform(put("after")) == "after"
 
 
 class DescribeOneWhoPauses:

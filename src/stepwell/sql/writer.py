@@ -89,7 +89,13 @@ class Writer:
                 is_stopping = True
             if is_stopping:
                 jobs += self._stop_waiting()
-            self._carry_out([job for job in jobs if job is not None])
+            due = [job for job in jobs if job is not None]
+            try:
+                self._carry_out(due)
+            except BaseException as error:  # nobody may wait for ever because of a fault of ours
+                for job in due:
+                    job.error = job.error or error
+            self._pass_on(due)
             with self._guard:
                 if self._waiting == 0 and (is_stopping or not jobs):
                     self._thread = None
@@ -107,7 +113,10 @@ class Writer:
         now = time.monotonic()
         while self._paused and self._paused[0][0] <= now:
             job = heapq.heappop(self._paused)[2]
-            self._move(job, advance)
+            if job.is_abandoned:
+                self._move(job, fail, asyncio.CancelledError())  # it may have something to clear away
+            else:
+                self._move(job, advance)
             jobs.append(job)
         return jobs
 
@@ -126,10 +135,12 @@ class Writer:
 
     def _carry_out(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
+            if job.effect is not None:
+                continue
             if job.is_abandoned:
                 job.op.close()
-                job.error = job.error or asyncio.CancelledError()
-            elif job.effect is None:
+                job.error = asyncio.CancelledError()
+            else:
                 self._move(job, advance)
         with self._database.lock:
             writes = [job for job in jobs if not job.is_over and _is_write(job.effect)]
@@ -143,7 +154,6 @@ class Writer:
         for job in jobs:
             if job.error is None and type(job.effect) is End:
                 self._move(job, advance)
-        self._pass_on(jobs)
 
     def _move(self, job: Job, how: Any, *args: Any) -> None:
         """Take a job one stretch further; what it raises is its own error."""
