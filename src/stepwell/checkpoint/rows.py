@@ -73,16 +73,21 @@ class State:
         return {**self.anchor.seen, **self.seen} if self.anchor.seen else self.seen
 
     def then(self, cells: dict[str, Cell], seen: Mapping[str, Mapping[str, Version]], limit: int) -> State:
-        """The state after what moved. Past `limit` entries it begins a new anchor when most of the old one moved."""
+        """The state after what moved. Past `limit` entries it begins a new anchor now and then.
+
+        When: every checkpoint lists what differs from its anchor, so n of them with k more entries each cost k·n²/2;
+        that is best cut off where it has come to what an anchor costs.
+        """
         moved = {**self.cells, **cells}
         noted = {**self.seen, **{node: dict(versions) for node, versions in seen.items()}} if seen else self.seen
         size = len(moved) + len(noted)
-        if size > limit and 2 * size > len(self.anchor.cells) + len(self.anchor.seen):
+        if size > limit and size * size > _BALANCE * (len(self.anchor.cells) + len(self.anchor.seen)):
             whole = State(self.anchor, moved, noted)
             return State(Anchor(whole.all_cells(), whole.all_seen()), {}, {})
         return State(self.anchor, moved, noted)
 
 
+_BALANCE: Final = 8
 _NEVER: Final[Cell] = (None, None)
 EMPTY_STATE: Final = State(NO_ANCHOR, {}, {})
 
