@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Final
@@ -14,6 +15,7 @@ from stepwell.sql.query import Query
 
 _GAP: Final = 256
 """Runs that are no farther apart are read together."""
+_FEW: Final = 8
 _LOGS: Final = (1 << LOG_BITS) - 1
 _INDEXES: Final = (1 << INDEX_BITS) - 1
 _READ: Final = (
@@ -63,21 +65,40 @@ class Fetched:
 def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = None) -> Generator[Any, Any, Fetched]:
     """Reads the items of all `runs`."""
     fetched = Fetched(thread)
-    for log, start, stop in _spans(runs):
+    spans = _spans(runs)
+    singles = [(log, start) for log, start, stop in spans if stop - start == 1]
+    found = (yield from _single(key, singles, unseal)) if len(singles) > _FEW else {}
+    for log, start, stop in spans:
+        if (log, start) in found and stop - start == 1:
+            fetched.add(log, start, [found[log, start]])
+            continue
         items: list[bytes | None] = [None] * (stop - start)
         rows = yield from Query(_READ, (item_key(key, log, start), item_key(key, log, stop - 1) + 1))
         for row_key, data in rows:
             if row_key >> INDEX_BITS & _LOGS != log or row_key >> (INDEX_BITS + LOG_BITS) != key:
                 continue  # the row before the first one, when the log has a hole there
-            if unseal is not None:
-                data = unseal(data, b"items %d" % row_key)
             at = (row_key & _INDEXES) - start
-            for item in unpack_items(data):
+            for item in _items(row_key, data, unseal):
                 if 0 <= at < len(items):
                     items[at] = item
                 at += 1
         fetched.add(log, start, items)
     return fetched
+
+
+def _single(
+    key: int, places: list[tuple[int, int]], unseal: Opener | None
+) -> Generator[Any, Any, dict[tuple[int, int], bytes]]:
+    """Items that stand first in their row, of those asked for: one statement instead of one each."""
+    keys = json.dumps([item_key(key, log, index) for log, index in places])
+    rows = yield from Query("SELECT key, data FROM items WHERE key IN (SELECT value FROM json_each(?))", (keys,))
+    return {
+        (row_key >> INDEX_BITS & _LOGS, row_key & _INDEXES): _items(row_key, data, unseal)[0] for row_key, data in rows
+    }
+
+
+def _items(row_key: int, data: bytes, unseal: Opener | None) -> list[bytes]:
+    return unpack_items(data if unseal is None else unseal(data, b"items %d" % row_key))
 
 
 def _spans(runs: Iterable[Part]) -> list[Part]:
