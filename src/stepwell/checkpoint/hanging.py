@@ -20,7 +20,7 @@ _NEXT: Final = (
     "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1"
 )
 _FORKS: Final = (
-    f"SELECT {COLUMNS} FROM checkpoint_rows "
+    f"SELECT {COLUMNS} FROM checkpoint_rows INDEXED BY forks "  # without it the planner reads the whole thread
     "WHERE thread_id = ? AND checkpoint_ns = ? AND parent_checkpoint_id = ? AND is_fork = 1 ORDER BY checkpoint_id"
 )
 _PENDING: Final = (
