@@ -136,6 +136,27 @@ def say_once(path: str, thread: str, name: str, lease_s: float = 30.0) -> list[s
         return said
 
 
+def say_an_hour_ago(path: str, thread: str, name: str) -> list[str]:
+    """One run in a process whose clock was set back by an hour."""
+    now = time.time_ns
+    time.time_ns = lambda: now() - 3_600_000_000_000
+    return say_once(path, thread, name)
+
+
+def ids(path: str, thread: str) -> list[tuple[str, str | None, list[str]]]:
+    """Id, parent and what was said of every entry of the history, newest first."""
+    with SqliteSaver.from_conn_string(path) as saver:
+        entries = talk().compile(checkpointer=saver).get_state_history(config(thread))
+        return [
+            (
+                entry.config["configurable"]["checkpoint_id"],
+                entry.parent_config["configurable"]["checkpoint_id"] if entry.parent_config else None,
+                list(entry.values.get("said", ())),
+            )
+            for entry in entries
+        ]
+
+
 def approval(acts: str) -> StateGraph:
     """A question, then an action that leaves a line in the file `acts`."""
 

@@ -75,7 +75,7 @@ class DescribeTwoAnswersToOneQuestion:
 
 
 @pytest.mark.claim("H-08")
-class DescribeAProcessThatWasStoppedPastItsLease:
+class DescribeAProcessThatHoldsAThread:
     def test_writes_nothing_once_another_has_finished_its_run(self, children: Nursery, tmp_path: Path) -> None:
         path, holding, until = (str(tmp_path / name) for name in ("threads.sqlite", "holding", "until"))
         stopped = children.start(
@@ -108,3 +108,60 @@ class DescribeAProcessThatWasStoppedPastItsLease:
 
         assert told["error"] is None
         assert other.wait().told()[::3] == ["slow", "next"]
+
+    def test_loses_its_thread_at_once_when_it_is_killed(self, children: Nursery, tmp_path: Path) -> None:
+        path, holding, until = (str(tmp_path / name) for name in ("threads.sqlite", "holding", "until"))
+        dead = children.start(f"{CHILDREN}:hold", path=path, thread="t", name="dead", holding=holding, until=until)
+        comes("the holder", Path(holding).exists)
+        heirs = []
+        for number in range(2):
+            heirs.append(children.start(f"{CHILDREN}:say_once", path=path, thread="t", name=f"h{number}"))
+            comes(f"waiter {number}", lambda number=number: waiting(path) == number + 1)
+
+        dead.signal(signal.SIGKILL)
+        dead.wait()
+        begun = time.monotonic()
+        said = [heir.wait().told() for heir in heirs]
+
+        assert time.monotonic() - begun < 10  # and not the thirty seconds of a lease
+        assert [text for text in said[1] if not text.startswith("dead")] == [
+            "h0",
+            "re h0",
+            "end h0",
+            "h1",
+            "re h1",
+            "end h1",
+        ]
+
+    def test_leaves_the_line_when_it_is_killed_while_it_waits(self, children: Nursery, tmp_path: Path) -> None:
+        path, holding, until = (str(tmp_path / name) for name in ("threads.sqlite", "holding", "until"))
+        holder = children.start(f"{CHILDREN}:hold", path=path, thread="t", name="first", holding=holding, until=until)
+        comes("the holder", Path(holding).exists)
+        killed = children.start(f"{CHILDREN}:say_once", path=path, thread="t", name="killed")
+        comes("the first in line", lambda: waiting(path) == 1)
+        second = children.start(f"{CHILDREN}:say_once", path=path, thread="t", name="second")
+        comes("the second in line", lambda: waiting(path) == 2)
+
+        killed.signal(signal.SIGKILL)
+        killed.wait()
+        Path(until).touch()
+        holder.wait().told()
+        said = second.wait().told()
+
+        assert said[::3] == ["first", "second"]
+
+
+@pytest.mark.claim("H-08")
+class DescribeAClockThatWasSetBack:
+    def test_does_not_change_which_entry_is_the_newest(self, children: Nursery, tmp_path: Path) -> None:
+        path = str(tmp_path / "threads.sqlite")
+        children.run(f"{CHILDREN}:say_once", path=path, thread="t", name="now").told()
+        children.run(f"{CHILDREN}:say_an_hour_ago", path=path, thread="t", name="then").told()
+        said = children.run(f"{CHILDREN}:say_once", path=path, thread="t", name="again").told()
+
+        entries = children.run(f"{CHILDREN}:ids", path=path, thread="t").told()
+
+        assert said[::3] == ["now", "then", "again"]
+        assert [parent for _, parent, _ in entries] == [*(id for id, _, _ in entries[1:]), None]
+        assert [id for id, _, _ in entries] == sorted((id for id, _, _ in entries), reverse=True)
+        assert entries[0][2] == said

@@ -1,7 +1,7 @@
 """Where a child is killed: at the n-th boundary, or after some time whatever it does.
 
-A boundary lies before and after every statement that reaches SQLite and every effect the driver is asked for: between
-two of them nothing becomes durable.
+A boundary lies behind every statement that reaches SQLite, and before and behind every step of the core, between two
+effects: what lies between two boundaries is at most one statement, or one node.
 """
 
 from __future__ import annotations
@@ -35,16 +35,15 @@ class Switch:
         self.is_watching = True
         for connection in (ApswConnection, StdlibConnection):
             for name in ("query", "many"):
-                setattr(connection, name, _around(self, getattr(connection, name)))
+                setattr(connection, name, _behind(self, getattr(connection, name)))
         for driver, name in ((ThreadDriver, "flow"), (LoopDriver, "flow"), (LoopDriver, "drive")):
             setattr(driver, name, _with_watched_core(self, getattr(driver, name)))
 
 
-def _around(switch: Switch, call: Callable[..., Any]) -> Callable[..., Any]:
-    """`call` with a boundary on either side."""
+def _behind(switch: Switch, call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` with a boundary behind it."""
 
     def watched(*args: Any, **options: Any) -> Any:
-        switch.pass_()
         answer = call(*args, **options)
         switch.pass_()
         return answer

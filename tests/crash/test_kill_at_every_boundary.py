@@ -1,4 +1,4 @@
-"""kill -9 before and after every statement and every effect of a run: nothing shown is lost, nothing runs again."""
+"""kill -9 between every two statements and effects of a run: nothing shown is lost, nothing finished runs again."""
 
 from __future__ import annotations
 
