@@ -11,7 +11,7 @@ import pytest
 
 from stepwell.checkpoint.chain_of import chain_of
 from stepwell.graph import START, StateGraph
-from stepwell.types import CachePolicy, Command, RetryPolicy, interrupt
+from stepwell.types import CachePolicy, Command, RetryPolicy, Send, interrupt
 
 
 class State(TypedDict, total=False):
@@ -177,6 +177,61 @@ class DescribeAGraphCalledInANode:
         chunks = drive.stream(graph, {"log": []}, CONFIG, stream_mode="updates", subgraphs=True)
 
         assert [(len(ns), update) for ns, update in chunks] == [(1, {"x": {"log": ["x"]}}), (0, {"a": {"log": ["x"]}})]
+
+
+class DescribeASecondAnswerToAQuestionOfAGraphInside:
+    def ask_and_answer(self, drive, saver, depth, ran):
+        """A thread whose innermost graph asked and was answered with "one"; the graph, and where it had waited."""
+
+        def first(state):
+            ran.append("first")
+            return {"log": ["first"]}
+
+        graph = graph_of({"first": first, "asks": lambda state: {"log": [interrupt("sure?")]}})
+        for level in range(depth - 1):
+            graph = graph_of({f"level{level}": graph})
+        graph = graph_of({"outer": graph}, saver)
+        drive.invoke(graph, {"log": []}, CONFIG)
+        waited = drive.get_state(graph, CONFIG).config
+        drive.invoke(graph, Command(resume="one"), CONFIG)
+        return graph, waited
+
+    @pytest.mark.parametrize("depth", [1, 2])
+    def test_makes_a_fork_in_which_nothing_runs_twice(self, drive, saver, depth):
+        ran: list[str] = []
+        graph, waited = self.ask_and_answer(drive, saver, depth, ran)
+
+        answer = drive.invoke(graph, Command(resume="two"), waited)
+
+        assert answer["log"] == ["first", "two"]
+        assert ran == ["first"]
+
+    def test_leaves_the_first_line_as_it_was(self, drive, saver):
+        graph, waited = self.ask_and_answer(drive, saver, 1, [])
+        first_line = drive.get_state(graph, CONFIG).config
+
+        drive.invoke(graph, Command(resume="two"), waited)
+
+        assert drive.get_state(graph, first_line).values == {"log": ["first", "one"]}
+
+    def test_may_come_a_third_time(self, drive, saver):
+        graph, waited = self.ask_and_answer(drive, saver, 1, [])
+
+        for word in ("two", "three"):
+            assert drive.invoke(graph, Command(resume=word), waited)["log"] == ["first", word]
+
+    def test_is_asked_for_anew_where_two_tasks_of_one_node_had_asked(self, drive, saver):
+        inner = graph_of({"asks": lambda state: {"log": [f"{state['log'][0]}:{interrupt(state['log'][0])}"]}})
+        builder = StateGraph(State).add_node("inner", inner)
+        builder.add_conditional_edges(START, lambda state: [Send("inner", {"log": [n]}) for n in "ab"], ["inner"])
+        graph = builder.compile(checkpointer=saver)
+        asked = drive.invoke(graph, {"log": []}, CONFIG)["__interrupt__"]
+        waited = drive.get_state(graph, CONFIG).config
+        drive.invoke(graph, Command(resume={question.id: "1" for question in asked}), CONFIG)
+
+        again = drive.invoke(graph, Command(resume={question.id: "2" for question in asked}), waited)
+
+        assert [question.value for question in again["__interrupt__"]] == ["a", "b"]
 
 
 class DescribeAStreamThatIsBrokenOff:

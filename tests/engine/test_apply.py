@@ -205,6 +205,7 @@ class DescribeAMergeThatFails:
             apply_writes(run, [ended(a, log=["a"], x=1), ended(b, x=2)])
 
         assert run.cells == {"log": []}
+        assert run.seen == {}
 
     def test_names_the_key_the_nodes_and_their_values(self):
         run = two_nodes()

@@ -46,6 +46,7 @@ def apply_writes(run: Run, tasks: Sequence[Task]) -> Moves:
         _merge(run, tasks, new)
     elif run.layout.clears:
         _clear_idle(run, new, new)
+    run.seen.update(moves.seen)
     _take(run, new, moves)
     return moves
 
@@ -112,7 +113,9 @@ def close_channels(run: Run, moves: Moves) -> bool:
 
 def discard(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
     """Marks what triggered `tasks` as seen, so that they are not due any more."""
-    _forget(run, tasks, _spend(run, tasks, moves), moves)
+    spent = _spend(run, tasks, moves)
+    run.seen.update(moves.seen)
+    _forget(run, tasks, spent, moves)
 
 
 def discard_routes(run: Run, tasks: Sequence[Task], moves: Moves) -> None:
@@ -147,7 +150,7 @@ def _spend(run: Run, tasks: Sequence[Task], moves: Moves) -> dict[str, Any]:
                     spent[trigger] = MISSING
                 elif trigger in layout.consumes and trigger not in spent:
                     spent[trigger] = run.plan.channels[trigger].spend(cells[trigger])
-        run.seen[task.name] = moves.seen[task.name] = seen
+        moves.seen[task.name] = seen
     return spent
 
 

@@ -12,6 +12,7 @@ from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_loaded, show_values
+from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, start_inside
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.parking import file_parked, park
@@ -23,8 +24,6 @@ from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
 from stepwell.types import Command
 
-LOOK_BACK = 100
-"""How many checkpoints back an answer is looked for that fits no open question, to say what became of it."""
 INPUT_NODE = Node("__input__", (), None, None, None, None)
 
 
@@ -146,7 +145,7 @@ def _carry_on(run: Run) -> Steps[None]:
     due = waiting_tasks(run)
     run.resuming = run.passing = True
     if run.grafted:
-        yield from _fork(run, due, None)
+        yield from _graft(run, due, loaded.done)
     elif run.parent is not None and not loaded.leaf and run.starts:
         yield from _fork(run, due, run.checkpoint_id)
     elif loaded.leaf or not due or run.parent is not None:
@@ -163,6 +162,19 @@ def _fork(run: Run, due: Sequence[Task], parent: str | None) -> Steps[None]:
     yield from commit_step(run, "fork", Moves(), (), names=names, parent=parent)
     if run.modes:
         yield from show_checkpoint(run, "fork", parent, due)
+
+
+def _graft(run: Run, due: Sequence[Task], records: Sequence[TaskRecord]) -> Steps[None]:
+    """A graph inside a task that starts from another's checkpoint; with answers, from what was made there too."""
+    asked, finished = asked_again(records)
+    answers = answers_from_above(run, asked)
+    taken = match_answers(answers, asked, ()) if answers else {}
+    yield from start_inside(run, asked, taken)
+    yield from _fork(run, due, None)
+    if taken:
+        stood = {record.task: (record.path, record.node) for record in records}
+        run.records = carried(run, stood, [*finished, *asked], taken)
+        yield from save_records(run, run.records.values())
 
 
 def _answer_from_above(run: Run) -> None:
@@ -215,9 +227,9 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
         _take_answers(run, taken)
         yield from save_records(run, [run.records[task] for task in taken])
         return
-    asked = [revised(record, finished=False, answers=()) for record in loaded.done if record.interrupts]
+    asked, finished = asked_again(loaded.done)
     taken = match_answers(command.resume, asked, ())
-    finished = [record for record in loaded.done if not record.interrupts and record.finished]
+    yield from start_inside(run, asked, taken)
     stood = standing(due)
     yield from _fork(run, due, run.checkpoint_id)
     run.records = carried(run, stood, [*finished, *asked], taken)

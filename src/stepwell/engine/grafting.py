@@ -1,0 +1,63 @@
+"""Asking again inside a graph inside a task: it goes on from where it asked, under the namespace of the new task.
+
+A second answer to an old question forks the thread. The forked task has a new id, and a graph inside it a new
+namespace; it starts from the checkpoint of the old one, with the records that were made from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stepwell.engine.effects import History
+from stepwell.engine.interrupts import FROM_BELOW
+from stepwell.engine.opening import node_names
+from stepwell.engine.run import Run
+from stepwell.engine.saving import Steps, revised
+from stepwell.saves import At, TaskRecord
+from stepwell.types import NS_END, NS_SEP
+
+LOOK_BACK = 100
+"""How many checkpoints back a question is looked for: to say that it was answered, or to ask it again."""
+Taken = Mapping[str, Sequence[tuple[str, Any]]]
+
+
+def asked_again(records: Sequence[TaskRecord]) -> tuple[list[TaskRecord], list[TaskRecord]]:
+    """The records of a step that was left: those that asked, open again, and those that finished without asking."""
+    asked = [revised(record, finished=False, answers=()) for record in records if record.interrupts]
+    return asked, [record for record in records if not record.interrupts and record.finished]
+
+
+def answers_from_above(run: Run, asked: Sequence[TaskRecord]) -> dict[str, Any]:
+    """{question id: answer} of what the task around this run was given for these."""
+    assert run.parent is not None
+    found = {}
+    for record in asked:
+        for question, _ in record.interrupts:
+            answer = run.parent.questions.answer_to(question.id)
+            if answer is not None:
+                found[question.id] = answer[0]
+    return found
+
+
+def start_inside(run: Run, asked: Sequence[TaskRecord], taken: Taken) -> Steps[None]:
+    """Lets the graphs that asked these questions start from where they asked. A name that two tasks share: neither."""
+    starts: dict[str, tuple[str, str] | None] = {}
+    here = run.loaded.at.ns if run.loaded is not None else ""  # where those tasks ran: itself another's, when grafted
+    for record in asked:
+        ids = {identity[1:] for identity, _ in taken.get(record.task, ()) if identity.startswith(FROM_BELOW)}
+        if ids:
+            own = f"{record.node}{NS_END}{record.task}"
+            ns = f"{here}{NS_SEP}{own}" if here else own
+            names = node_names(ns)
+            starts[names] = None if names in starts else (yield from _where_asked(run, ns, ids))
+    run.starts = {**run.starts, **{names: start for names, start in starts.items() if start is not None}}
+
+
+def _where_asked(run: Run, ns: str, ids: set[str]) -> Steps[tuple[str, str] | None]:
+    assert run.at is not None
+    page = yield from History(At(run.at.thread, ns, None, run.at.branch), limit=LOOK_BACK)
+    for item in page.items:
+        if any(question.id in ids for record in item.done for question, _ in record.interrupts):
+            return ns, item.at.checkpoint or ""
+    return None
