@@ -45,7 +45,11 @@ class Talking:
 
     def read_until(self, text: str) -> str:
         """Everything on stdout up to and with `text`."""
-        return read_until(self.process.stdout, text)
+        try:
+            return read_until(self.process.stdout, text)
+        except AssertionError as error:
+            error.add_note(f"exit code {self.process.wait(PATIENCE_S)}; stderr: {self.process.stderr.read().decode()}")  # type: ignore[union-attr]
+            raise
 
     def read_error_until(self, text: str) -> str:
         """Everything on stderr up to and with `text`."""

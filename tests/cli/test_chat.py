@@ -138,6 +138,10 @@ class DescribeAThreadThatIsNotThere:
         assert "there is no thread 'shoping'. Did you mean shopping?" in ended.err and ended.out == ""
         assert len(stepwell("threads", "--json").json["threads"]) == 1
 
+    def test_a84_makes_no_database_where_there_is_none(self, stepwell, home):
+        assert "no database" in stepwell("chat", "--thread", "shopping", expect=1, stdin="hello\n").err
+        assert list(home.iterdir()) == []
+
     def test_a84_begins_when_new_is_asked_for(self, stepwell):
         stepwell("chat", "--thread", "shopping", "--new", stdin="My name is Ada.\n")
 

@@ -67,6 +67,8 @@ class DescribeARun:
         assert "nothing to say" in stepwell("run", expect=2).err
 
     def test_a84_refuses_a_thread_that_is_not_there(self, stepwell):
+        stepwell("run", "-m", "hello")
+
         ended = stepwell("run", "--thread", "nobody", "-m", "hello", "--json", expect=1)
 
         assert json.loads(ended.err)["error"] == "ThreadNotFoundError" and ended.out == ""

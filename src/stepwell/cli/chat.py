@@ -32,8 +32,9 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
     """
     if asked.json:
         raise click.UsageError("a chat is for people. For programs there is `stepwell run --json`.")
-    with opened(asked.path, runs=True) as saver:
-        at = find_place(saver, Wish(**place))
+    wish = Wish(**place)
+    with opened(asked.path, runs=True, create=wish.begins) as saver:
+        at = find_place(saver, wish)
         graph = load_graph(spec, saver)
         as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed
         talk = Conversation(saver, graph, at, asked)

@@ -26,13 +26,13 @@ class NoDatabase(click.ClickException):
 
 
 @contextmanager
-def opened(path: Path, *, runs: bool = False) -> Iterator[SqliteSaver]:
+def opened(path: Path, *, runs: bool = False, create: bool = False) -> Iterator[SqliteSaver]:
     """A saver on the database at `path`.
 
-    runs: a graph will run on it, so the database is made, for its owner alone, where there is none. Otherwise that is
-    NoDatabase, and messages come as their fields, so that no library of a graph is loaded to show them.
+    runs: a graph will run on it; otherwise messages come as their fields, so that no library of a graph is loaded to
+    show them. create: make the database, for its owner alone, where there is none; otherwise that is NoDatabase.
     """
-    if not runs and not path.exists():
+    if not create and not path.exists():
         raise NoDatabase(path)
     with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs)) as saver:
         yield saver

@@ -29,6 +29,11 @@ class Wish:
     branch: str | None = None
     wait: float = WAIT_S
 
+    @property
+    def begins(self) -> bool:
+        """Whether a thread begins by it; otherwise there must be one, and so a database."""
+        return self.new or (self.thread is None and not self.last)
+
 
 @dataclass(slots=True)
 class Place:

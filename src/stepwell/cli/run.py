@@ -42,8 +42,9 @@ def command(
     Without --thread it begins a new thread and names it on stderr. With --json the answer is one object.
     """
     given = _given(message, input_json, answer, resume)
-    with opened(asked.path, runs=True) as saver:
-        at = find_place(saver, Wish(**place))
+    wish = Wish(**place)
+    with opened(asked.path, runs=True, create=wish.begins) as saver:
+        at = find_place(saver, wish)
         graph = load_graph(spec, saver)
         if isinstance(given, str):
             at.entitle(given)
