@@ -85,21 +85,23 @@ class Writer:
         is_stopping = False
         while True:
             jobs = self._gather()
-            if None in jobs:
-                is_stopping = True
-            if is_stopping:
-                jobs += self._stop_waiting()
-            due = [job for job in jobs if job is not None]
-            try:
-                self._carry_out(due)
-            except BaseException as error:  # nobody may wait for ever because of a fault of ours
-                for job in due:
-                    job.error = job.error or error
-            self._pass_on(due)
+            is_stopping = is_stopping or None in jobs
+            self._round([job for job in jobs if job is not None])
+            while is_stopping and self._paused:
+                self._round(self._stop_waiting())
             with self._guard:
                 if self._waiting == 0 and (is_stopping or not jobs):
                     self._thread = None
                     return
+
+    def _round(self, jobs: Sequence[Job]) -> None:
+        """Take each job one stretch further, and those that are done back to their callers."""
+        try:
+            self._carry_out(jobs)
+        except BaseException as error:  # nobody may wait for ever because of a fault of ours
+            for job in jobs:
+                job.error = job.error or error
+        self._pass_on(jobs)
 
     def _gather(self) -> list[Job | None]:
         """What is due: at least one job, unless none came for a while."""
