@@ -19,6 +19,25 @@ def stored_items(saver: Any) -> int:
     return sum(len(data) for thread in saver.chain.threads.values() for log in thread.items.values() for data in log)
 
 
+def put_value(saver: Any, at: Any, version: int, value: Any) -> Any:
+    from stepwell.checkpoint.base import empty_checkpoint
+
+    new = empty_checkpoint()
+    new["channel_values"], new["channel_versions"] = {"v": value}, {"v": version}
+    return saver.put(at, new, {"source": "loop", "step": version}, {"v": version})
+
+
+def all_bytes(saver: Any) -> bytes:
+    """Everything that is stored of values."""
+    if isinstance(saver, SqliteSaver):
+        with saver.cursor(transaction=False) as cursor:
+            items = [data for (data,) in cursor.execute("SELECT data FROM items").fetchall()]
+            rows = cursor.execute("SELECT state, tasks FROM checkpoint_rows").fetchall()
+        return b"".join([*items, *(part for row in rows for part in row if part is not None)])
+    logs = [log for thread in saver.chain.threads.values() for log in thread.items.values()]
+    return b"".join(data for log in logs for data in log)
+
+
 def rows_of_every_table(saver: SqliteSaver) -> dict[str, int]:
     with saver.cursor(transaction=False) as cursor:
         tables = [name for (name,) in cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
@@ -77,6 +96,41 @@ class DescribePrune:
 
         assert stored_items(saver) < before / 10
         assert saver.get_tuple(cfg()).checkpoint["channel_values"] == {"page": "19" * 2000}
+
+    @pytest.mark.claim("H-09")
+    def test_leaves_no_byte_of_an_item_that_was_taken_out_of_a_list(self, saver: Any) -> None:
+        kept, secret = [f"kept {n}" * 10 for n in range(8)], "needle-7391" * 10
+        whole = [*kept[:4], secret, *kept[4:]]
+        at = put_value(saver, cfg(checkpoint_ns=""), 1, whole)
+        put_value(saver, at, 2, kept)
+        grow(saver, 3, ns="child")
+
+        saver.prune(["t"])
+
+        assert saver.get_tuple(cfg()).checkpoint["channel_values"] == {"v": kept}
+        assert secret.encode() not in all_bytes(saver)
+        more = put_value(saver, saver.get_tuple(cfg()).config, 3, [*kept, "more"])
+        assert saver.get_tuple(more).checkpoint["channel_values"] == {"v": [*kept, "more"]}
+
+    def test_keeps_wide_states_whole(self, saver: Any) -> None:
+        from stepwell.checkpoint.base import empty_checkpoint
+
+        at: Any = cfg(checkpoint_ns="")
+        values: dict[str, Any] = {f"key{n}": [f"value {n}" * 5] for n in range(200)}
+        for step in range(30):
+            values[f"key{step}"] = [*values[f"key{step}"], step]
+            new = empty_checkpoint()
+            new["channel_values"] = dict(values)
+            new["channel_versions"] = {name: 2 + int(name[3:]) if int(name[3:]) <= step else 1 for name in values}
+            at = saver.put(at, new, {"source": "loop", "step": step}, {f"key{step}": step + 2})
+        data = b"".join(saver.export_thread("t"))
+
+        saver.prune(["t"])
+        saver.import_thread(data, "copy")
+
+        assert saver.get_tuple(cfg()).checkpoint["channel_values"] == values
+        assert saver.get_tuple(cfg("copy")).checkpoint["channel_values"] == values
+        assert len(list(saver.list(cfg("copy")))) == 30
 
     def test_lets_the_thread_go_on(self, saver: Any) -> None:
         grow(saver, 6)
