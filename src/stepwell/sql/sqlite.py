@@ -290,7 +290,7 @@ class SqliteDatabase:
         query("PRAGMA schema_version")  # a file that is no database, or damaged, says so before anything is changed
         query(f"PRAGMA synchronous={self._synchronous}")
         self.is_read_only = bool(self.path) and not os.access(self.path, os.W_OK)
-        if self.is_read_only:
+        if self.is_read_only or not self._may_be_ours():
             return
         try:
             self._patiently("PRAGMA journal_mode=WAL")
@@ -298,6 +298,13 @@ class SqliteDatabase:
             if (self._connection.code_of(error) or 0) & 0xFF != READONLY:
                 raise
             self.is_read_only = True
+
+    def _may_be_ours(self) -> bool:
+        """Whether the file is new or has tables of ours. Another's stays as it is, down to its journal mode, until
+        migrations have found that there is room for us in it."""
+        query = self._connection.query
+        names = {name for (name,) in query("SELECT name FROM sqlite_master")}
+        return not names or "stepwell_schema" in names
 
     def _patiently(self, sql: str) -> None:
         """SQLite does not wait by itself when several processes turn a new file to WAL at once."""
