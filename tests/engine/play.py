@@ -144,17 +144,29 @@ class World:
     @property
     def commits(self) -> list[Commit]:
         """What was committed, in order."""
-        return [staged.what for effect in self.log if type(effect) is fx.Commit for staged in effect.staged]
+        every = [what for effect in self.log if type(effect) is fx.Commit for what in _whats(effect)]
+        return [what for what in every if isinstance(what, Commit)]
 
     @property
     def records(self) -> list[TaskRecord]:
         """The task records that were saved beside checkpoints, in order."""
-        return [record for effect in self.log if type(effect) is fx.SaveWrites for record in effect.staged.what.tasks]
+        return [record for filed in self.filed for record in filed.tasks]
+
+    @property
+    def filed(self) -> list[Pending]:
+        """What was saved of tasks that are no checkpoint yet, alone or together with one, in order."""
+        found = [what for effect in self.log if type(effect) in (fx.Commit, fx.SaveWrites) for what in (_whats(effect))]
+        return [what for what in found if isinstance(what, Pending)]
 
     @property
     def chunks(self) -> list[tuple[str, Any]]:
         """What was shown: (mode, payload)."""
         return [(effect.mode, effect.payload) for effect in self.log if type(effect) is fx.Emit]
+
+
+def _whats(effect: Any) -> list[Commit | Pending]:
+    staged = effect.staged if type(effect) is fx.Commit else (effect.staged,)
+    return [one.what for one in staged]
 
 
 class Staged:

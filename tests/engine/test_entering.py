@@ -252,7 +252,7 @@ class DescribeAParkedQuestion:
         with pytest.raises(GraphRecursionError):
             world.play(run_graph(run, {"x": 1}))
 
-        filed = [effect.staged.what for effect in world.log if type(effect) is fx.SaveWrites][-1]
+        filed = world.filed[-1]
         assert filed.at.checkpoint == run.checkpoint_id
         assert [kept.interrupts[0][0] for kept in filed.tasks] == [question]
 

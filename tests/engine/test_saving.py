@@ -118,21 +118,21 @@ class DescribeExit:
         assert [task.node for task in commit.tasks] == ["a", "b"]
         assert (commit.id, run.head) == (run.checkpoint_id, commit.id)
 
-    def test_commits_what_was_finished_when_the_run_fails_then_the_failed_task(self):
+    def test_commits_what_was_finished_when_the_run_fails_and_the_failed_task_at_once(self):
         _, world = played(a_then_b(breaks), durability="exit")
 
-        assert world.trace == ["Load", "Next", "Next", "Commit", "SaveWrites", "Release"]
+        assert world.trace == ["Load", "Next", "Next", "Commit", "Release"]
         [commit] = world.commits
         assert (commit.changed["x"], commit.next) == (1, ("b",))
         assert [(kept.node, kept.error["message"]) for kept in world.records] == [("b", "no")]
 
-    def test_commits_before_a_question_then_the_question(self):
+    def test_commits_what_was_before_a_question_and_the_question_at_once(self):
         def asks(_):
             return {"x": interrupt("sure?")}
 
         _, world = played(a_then_b(asks), durability="exit")
 
-        assert world.trace == ["Load", "Next", "Next", "Commit", "SaveWrites", "Release"]
+        assert world.trace == ["Load", "Next", "Next", "Commit", "Release"]
         assert [len(kept.interrupts) for kept in world.records] == [1]
 
 

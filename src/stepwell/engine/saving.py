@@ -176,22 +176,24 @@ def save_records(run: Run, records: Iterable[TaskRecord], *, shared: bool = True
 
 
 def save_exit(run: Run) -> Steps[None]:
-    """What `exit` owes at the end of a run: one checkpoint, then the records of tasks that are still open."""
+    """What `exit` owes at the end of a run: one checkpoint and the records of tasks that are still open, at once."""
     owed, run.unsaved = run.unsaved, None
-    run.closing = True
-    if run.chain is not None and owed is not None:
-        staged = run.chain.stage(_commit(run, owed.source, owed.moves, tuple(owed.records), run.step - 1, owed.stamp))
-        run.base = staged.base
-        run.head = owed.stamp.id
-        run.moved.append(staged)
-    try:
-        yield from flush(run)
-    except Exception:
-        run.open_records = []  # they belong to a checkpoint that is not there
-        raise
-    latest = {record.task: record for record in run.open_records}
+    records = tuple({record.task: record for record in run.open_records}.values())
     run.open_records = []
-    yield from save_records(run, latest.values())
+    run.closing = True
+    if run.chain is None or owed is None:
+        yield from flush(run)
+        yield from save_records(run, records)
+        return
+    staged = run.chain.stage(_commit(run, owed.source, owed.moves, tuple(owed.records), run.step - 1, owed.stamp))
+    run.base = staged.base
+    run.head = owed.stamp.id
+    run.moved.append(staged)
+    if records:
+        staged = run.chain.stage(Pending(run.place(run.checkpoint_id), records, run.base))
+        run.base = staged.base
+        run.moved.append(staged)
+    yield from flush(run)
 
 
 def settle(run: Run) -> Steps[None]:
