@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 
+from stepwell import threads
 from stepwell.checkpoint.base import empty_checkpoint
 from stepwell.checkpoint.memory import InMemorySaver
 from stepwell.errors import CheckpointNotFoundError, EmptyInputError, ThreadIdError
@@ -105,10 +106,10 @@ class DescribeOneSaverForEverybody:
 
     def test_difference_30_from_any_thread(self, saver):
         graph = chat_graph(saver)
-        threads = [threading.Thread(target=graph.invoke, args=(human("r"), cfg(f"t{n}"))) for n in range(8)]
-        for thread in threads:
+        workers = [threading.Thread(target=graph.invoke, args=(human("r"), cfg(f"t{n}"))) for n in range(8)]
+        for thread in workers:
             thread.start()
-        for thread in threads:
+        for thread in workers:
             thread.join(10)
 
         assert [len(texts(graph.get_state(cfg(f"t{n}")))) for n in range(8)] == [2] * 8
@@ -282,6 +283,22 @@ class DescribeFindingThings:
             (cid(s), s.values, s.next) for s in drive.history(graph, cfg())
         ]
         assert drive.invoke(moved, Command(resume="yes"), cfg())["log"] == ["in", "a", "yes"]
+
+
+def test_difference_33_the_same_calls_are_functions_of_a_room(saver):
+    graph = chain({"a": writes_name("a"), "ask": asks}, saver)
+    graph.invoke({"log": ["in"]}, cfg())
+    head = graph.get_state(cfg()).config
+    other = InMemorySaver()
+
+    threads.import_thread(other, threads.export_thread(saver, "t"), "copy")
+    threads.ensure_thread(saver, cfg("empty"))
+
+    assert threads.list_threads(saver) == saver.list_threads()
+    assert threads.list_threads(saver, status="empty")[0].thread_id == "empty"
+    assert threads.unfinished(saver) == list(saver.unfinished())
+    assert [p.node for p in threads.provenance(saver, head)] == [p.node for p in saver.provenance(head)] == ["a"]
+    assert [row.thread_id for row in threads.list_threads(other)] == ["copy"]
 
 
 def test_difference_33_looking_for_threads_needs_no_graph(open_saver, proc, database):

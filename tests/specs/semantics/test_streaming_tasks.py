@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from stepwell.types import Command, interrupt
-from tests.specs.given import cfg, chain, cid, fails, writes_name
+from tests.specs.given import cfg, chain, cid, fails, side_by_side, writes_name
 
 
 class DescribeTasks:
@@ -74,6 +74,16 @@ class DescribeCheckpoints:
 
         assert cid(loaded["config"]) == cid(waiting) and loaded["next"] == ["ask"] and after["next"] == []
         assert cid(after["parent_config"]) == cid(waiting) and after["values"] == {"log": ["in", "yes"]}
+
+    def test_show_what_finished_where_a_run_is_carried_on_from(self, drive, saver):
+        graph = side_by_side({"ask": lambda s: {"log": [interrupt("sure?")]}, "r": writes_name("r")}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+
+        loaded = drive.stream(graph, Command(resume="yes"), cfg(), stream_mode="checkpoints")[0]
+
+        tasks = {task["name"]: task for task in loaded["tasks"]}
+        assert tasks["r"]["result"] == {"log": ["r"]} and "result" not in tasks["ask"]
+        assert [i["value"] if isinstance(i, dict) else i.value for i in tasks["ask"]["interrupts"]] == ["sure?"]
 
     def test_are_none_without_a_saver(self, drive):
         assert drive.stream(chain("a"), {"log": []}, stream_mode="checkpoints") == []
