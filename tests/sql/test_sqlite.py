@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import stat
@@ -175,6 +176,15 @@ class DescribeAFile:
 
         with pytest.raises(DatabaseError, match="was closed"):
             database.perform(make_table())
+
+
+    def test_dropped_without_close_frees_its_file_for_the_other_library(self, path: str, driver: str) -> None:
+        SqliteDatabase(path, driver=driver).perform(make_table())
+        gc.collect()
+
+        other = SqliteDatabase(path, driver="sqlite3" if driver == "apsw" else "apsw")
+        other.perform(put("x"))
+        other.close()
 
 
 class DescribeMemory:

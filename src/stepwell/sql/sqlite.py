@@ -40,6 +40,8 @@ class SqliteDatabase:
     connection: that one is used for everything and is never closed here.
     """
 
+    _is_closed = True  # until it is open
+
     def __init__(
         self,
         source: str | os.PathLike[str] | sqlite3.Connection | Any,
@@ -346,6 +348,16 @@ class SqliteDatabase:
             mixed.release(self._claim)
             if self._is_ours and not self._is_inherited:
                 self._connection.close()
+
+    def __del__(self) -> None:
+        """A database that nobody closed and nobody holds any more: its file is free for others."""
+        if self._is_closed or not self._is_ours or not hasattr(self, "_connection"):
+            return
+        if self._is_inherited:
+            _never_closed.append(self._connection)
+        else:
+            mixed.release(self._claim)
+            self._connection.close()
 
 
 _never_closed: list[Connection] = []
