@@ -7,18 +7,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pydantic
 import pytest
 
-from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff
+from stepwell.checkpoint.diff import diff
 from stepwell.checkpoint.kept import Kept
 from stepwell.checkpoint.ledger import Ledger
 from stepwell.checkpoint.read import read_value
-from stepwell.checkpoint.refs import Inline, Slices, runs_of
+from stepwell.checkpoint.refs import Inline, Slices, Spot, runs_of
 from stepwell.checkpoint.serde import register
-from stepwell.checkpoint.work import Work
+from stepwell.checkpoint.work import UNTOUCHED, Touch, Work
 from stepwell.serde.codec import Codec
+from stepwell.serde.registry import Registry
+from stepwell.types import Unknown
 
 LONG = "x" * 100
+
+
+@register
+class Shelf(pydantic.BaseModel):
+    books: list[str]
+    label: str = "none"
+    _secret: int = pydantic.PrivateAttr(0)
 
 
 @register
@@ -230,6 +240,83 @@ class DescribeADict:
 
         assert sum(stop - start for _, start, stop in runs_of(channel.refs[-1])) <= 2 * 20 + 16
         assert channel.value() == value
+
+
+@register
+@dataclass
+class Book:
+    title: str
+    pages: list[Any]
+    index: dict[str, Any]
+    shelf: tuple[int, ...] = ()
+
+
+def book() -> Book:
+    return Book("t", [f"page {n} {LONG}" for n in range(20)], {f"key {n}": f"{n} {LONG}" for n in range(20)})
+
+
+class DescribeAnObject:
+    def test_whose_list_grew_stores_what_came(self, channel: Channel) -> None:
+        value = book()
+        channel.take(value)
+        value.pages.append("new " + LONG)
+
+        assert channel.take(value) == 1
+        assert channel.value() == value
+
+    def test_with_a_changed_entry_of_a_dict_stores_that_entry(self, channel: Channel) -> None:
+        value = book()
+        channel.take(value)
+        value.index["key 3"] = "new " + LONG
+
+        assert channel.take(value) == 1
+        assert channel.value() == value
+
+    def test_with_a_changed_scalar_stores_no_item(self, channel: Channel) -> None:
+        value = book()
+        channel.take(value)
+        value.title = "another"
+
+        assert channel.take(value) == 0
+        assert channel.value() == value
+
+    def test_as_it_was_reads_back_after_edits(self, channel: Channel) -> None:
+        value = book()
+        channel.take(value)
+        value.pages.clear()
+        value.index.clear()
+        value.shelf = (1, 2)
+        channel.take(value)
+
+        assert channel.value(0) == book()
+        assert channel.value() == Book("t", [], {}, (1, 2))
+
+    def test_of_a_model_keeps_private_and_unset_fields(self, channel: Channel) -> None:
+        value = Shelf(books=[LONG + str(n) for n in range(20)])
+        value._secret = 7
+        channel.take(value)
+        value.books.append("new" + LONG)
+
+        assert channel.take(value) == 1
+        found = channel.value()
+        assert (found, found._secret, found.model_fields_set) == (value, 7, {"books"})
+
+    def test_that_is_small_lies_in_one_place(self, channel: Channel) -> None:
+        channel.take(Note("short"))
+
+        assert isinstance(channel.refs[-1], (Inline, Spot))
+
+    def test_of_a_class_that_is_gone_keeps_its_bytes(self, channel: Channel) -> None:
+        value = book()
+        channel.take(value)
+        other = Channel()
+        other.codec = Codec(registry=Registry())
+        other.items, other.refs = channel.items, channel.refs
+
+        unknown = other.value()
+
+        assert isinstance(unknown, Unknown)
+        assert channel.codec.decode(other.codec.encode(unknown)) == value
 
 
 class DescribeASet:

@@ -36,6 +36,16 @@ class Note:
     marks: list[Any] = field(default_factory=list)
 
 
+@register
+@dataclass
+class Book:
+    """Large enough to be stored by its fields."""
+
+    title: str
+    pages: list[Any]
+    index: dict[Any, Any]
+
+
 def is_same(one: Any, other: Any) -> bool:
     """Equal, and of equal types at every depth, dicts in equal order."""
     return codec.encode(one) == codec.encode(other)
@@ -88,12 +98,20 @@ class Chance:
             _filled(defaultdict(list), {self.key(): [self.scalar()]}),
             {item for item in some if item is not None},
             frozenset(some),
+            Book(f"book {self.number}", [f"page {n} " + "x" * 70 for n in range(12)], self.index()),
         )
+
+    def index(self) -> dict[Any, Any]:
+        return {f"key {n}": self.scalar() for n in range(self.random.randrange(15))}
 
     def edit(self, value: Any) -> Any:
         """A value like `value`; often the same object, changed in place at some depth."""
         if isinstance(value, Note):
             value.marks.append(self.scalar())
+            return value
+        if isinstance(value, Book):
+            value.pages = self._edit_sequence(value.pages)
+            value.index = self._edit_dict(value.index) if self.pick(True, False) else value.index
             return value
         if isinstance(value, (list, deque)):
             return self._edit_sequence(value)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stepwell.checkpoint.kept import SCALARS, Kept, KeptMapping, add_run, each_spot, end_of
-from stepwell.checkpoint.refs import Part, Slices, get_int, put_int
-from stepwell.checkpoint.work import Work
-
-if TYPE_CHECKING:
-    from stepwell.checkpoint.diff import Touch
+from stepwell.checkpoint.refs import DICT, Part, Slices, get_int, put_int
+from stepwell.checkpoint.work import Touch, Work
 
 _PLAIN_KEYS: Final = frozenset({str, int, bytes})
 """Types of which equal keys have equal bytes."""
@@ -75,6 +72,15 @@ def diff_entries(
     if old is not None and ref is old.ref:
         return KeptMapping(ref, fresh, objects, keys, old.rows, old.live_bytes)
     return KeptMapping(ref, fresh, objects, keys, rows, _size(fresh))
+
+
+def diff_raw_entries(work: Work, old: KeptMapping | None, fresh: dict[bytes, bytes]) -> KeptMapping:
+    """As `diff_entries`, of a dict of which only the bytes of keys and values are known."""
+    before = old.data if old is not None else {}
+    changed = {key for key, value in fresh.items() if before.get(key) != value}
+    entries = _entries(before, fresh, changed)
+    ref, rows = _store(work, old, fresh, entries, DICT, b"", None)
+    return KeptMapping(ref, fresh, None, {}, rows, _size(fresh))
 
 
 def diff_members(work: Work, old: KeptMapping | None, value: Any, kind: int, home: Kept | None) -> KeptMapping:

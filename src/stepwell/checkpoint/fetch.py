@@ -53,14 +53,6 @@ class Fetched:
             )
         return found
 
-    def has(self, log: int, index: int) -> bool:
-        """Whether an item was read."""
-        starts, segments = self._segments.get(log, ([], []))
-        place = bisect_right(starts, index) - 1
-        if place < 0 or index - starts[place] >= len(segments[place]):
-            return False
-        return segments[place][index - starts[place]] is not None
-
 
 def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = None) -> Generator[Any, Any, Fetched]:
     """Reads the items of all `runs`."""

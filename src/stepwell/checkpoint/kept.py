@@ -136,7 +136,16 @@ class KeptFields:
         self.ref = ref
 
 
-Kept: TypeAlias = KeptSequence | KeptMapping | KeptText | KeptWhole | KeptFields
+class KeptRecord:
+    """An object by its fields: what is kept of each, as bytes alone."""
+
+    __slots__ = ("data", "pieces", "ref")
+
+    def __init__(self, ref: Ref, data: bytes, pieces: dict[str, Kept]) -> None:
+        self.ref, self.data, self.pieces = ref, data, pieces
+
+
+Kept: TypeAlias = KeptSequence | KeptMapping | KeptText | KeptWhole | KeptFields | KeptRecord
 
 
 def add_run(parts: list[Part], log: int, start: int, stop: int) -> None:
@@ -157,6 +166,17 @@ def end_of(parts: tuple[Part, ...]) -> tuple[int, int]:
     if len(parts) == 1:
         return log, parts[0][2]
     return log, max(stop for own, _, stop in parts if own == log)
+
+
+def runs_ref(kept: Kept | None) -> Slices | None:
+    """The runs of what is kept, if it has runs of its own."""
+    ref = kept.ref if kept is not None else None
+    return ref if type(ref) is Slices else None
+
+
+def runs_end(ref: Slices | None) -> tuple[int, int]:
+    """`end_of` its runs."""
+    return end_of(ref.parts) if ref is not None else (-1, -1)
 
 
 def each_spot(runs: list[Part]) -> Iterator[tuple[int, int]]:

@@ -36,10 +36,6 @@ class Names:
                 self._numbers[name] = number
             return number
 
-    def known(self, name: str) -> int | None:
-        """The number of a name, if it has one."""
-        return self._numbers.get(name)
-
     def name(self, number: int) -> str:
         """The name of a number."""
         return self._names[number]

@@ -10,9 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
+from stepwell.checkpoint.cutting import Cut, Piece, put_together
 from stepwell.checkpoint.diff_mapping import read_entry
 from stepwell.checkpoint.garbage import undisturbed
-from stepwell.checkpoint.kept import Kept, KeptFields, KeptMapping, KeptSequence, KeptText, KeptWhole, end_of
+from stepwell.checkpoint.kept import (
+    Kept,
+    KeptFields,
+    KeptMapping,
+    KeptRecord,
+    KeptSequence,
+    KeptText,
+    KeptWhole,
+    end_of,
+)
 from stepwell.checkpoint.refs import (
     COUNTER,
     DEFAULT,
@@ -24,6 +34,7 @@ from stepwell.checkpoint.refs import (
     ORDERED,
     OVERWRITE,
     PARTS,
+    RECORD,
     SEQUENCES,
     SETS,
     STR,
@@ -107,7 +118,7 @@ def growing_ends(row: Row) -> list[Place]:
     """Where the values of a checkpoint would grow: (log, index) behind the last item of each."""
     found: list[Slices] = []
     for _, ref in row.state.all_cells().values():
-        if ref is not None and type(ref) is not Fields:
+        if ref is not None and (type(ref) is not Fields or ref.kind == RECORD):
             found += slices_within(ref)
     return [end_of(slices.parts) for slices in found if slices.parts]
 
@@ -215,6 +226,9 @@ def read_value(codec: Codec, ref: Ref, items: Items) -> Any:
 
 
 def _fields(codec: Codec, ref: Fields, items: Items) -> Any:
+    if ref.kind == RECORD:
+        kept = _record(codec, ref, items)
+        return codec.decode(kept.data)
     parts = [read_value(codec, part, items) for part in ref.refs]
     if ref.kind == MAPPING:
         return dict(zip(ref.names, parts, strict=True))
@@ -234,8 +248,9 @@ def _kept(codec: Codec, ref: Ref, items: Items) -> Kept:
         return KeptWhole(ref, ref.data)
     if type(ref) is Spot:
         return KeptWhole(ref, items.run(ref.log, ref.index, ref.index + 1)[0])
-    if type(ref) is not Slices:
-        return KeptFields(ref)
+    if type(ref) is Fields:
+        return _record(codec, ref, items) if ref.kind == RECORD else KeptFields(ref)
+    assert type(ref) is Slices
     data = [item for run in ref.parts for item in items.run(*run)]
     if ref.kind in SEQUENCES:
         return KeptSequence(ref, None, data, len(data), sum(map(len, data)))
@@ -251,6 +266,24 @@ def _kept(codec: Codec, ref: Ref, items: Items) -> Kept:
         return KeptMapping(ref, entries, None, {}, len(data), size)
     raw = b"".join(data)
     return KeptText(ref, raw.decode("utf-8", "surrogatepass") if ref.kind == STR else raw)
+
+
+def _record(codec: Codec, ref: Fields, items: Items) -> KeptRecord:
+    """What is kept of an object that is stored by its fields, and its bytes put together."""
+    pieces = {name: _kept(codec, part, items) for name, part in zip(("", *ref.names), ref.refs, strict=True)}
+    head = pieces[""]
+    assert type(head) is KeptWhole
+    whole = Cut(head.data, {name: _bytes_of(pieces[name]) for name in ref.names})
+    return KeptRecord(ref, put_together(whole), pieces)
+
+
+def _bytes_of(kept: Kept) -> Piece:
+    if type(kept) is KeptSequence:
+        return kept.encoded()
+    if type(kept) is KeptMapping:
+        return kept.data
+    assert type(kept) is KeptWhole
+    return kept.data
 
 
 def _decode(codec: Codec, ref: Slices, kept: Kept, shared: Shared | None) -> tuple[Any, Kept]:

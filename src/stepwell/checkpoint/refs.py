@@ -11,7 +11,7 @@ addressed by (log, index). What an item's bytes mean is said by the reference th
 | Slices of DICT, ORDERED, DEFAULT, COUNTER | one per change: key and value or tombstone | the changes, played |
 | Slices of SET, FROZEN | one per change: member, or member and tombstone | the same |
 | Slices of STR, BYTES | raw pieces | their concatenation |
-| Fields | none itself | a mapping, Send, list or Overwrite whose parts have references of their own |
+| Fields | none itself | a mapping, Send, list, Overwrite or object whose parts have references of their own |
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ MAPPING: Final = 0
 SEND: Final = 1
 PARTS: Final = 2
 OVERWRITE: Final = 3
+RECORD: Final = 4
 
 Part: TypeAlias = tuple[int, int, int]
 """(log, start, stop): a run of items."""
@@ -128,8 +129,8 @@ class Apart:
 class Fields:
     """A value whose parts have references of their own.
 
-    names: the keys of a MAPPING. The others go by position: SEND (node, arg, timeout), PARTS (elements of a list),
-    OVERWRITE (value).
+    names: the keys of a MAPPING; the fields of a RECORD, whose first reference is its head (cutting.py). The others
+    go by position: SEND (node, arg, timeout), PARTS (elements of a list), OVERWRITE (value).
     """
 
     __slots__ = ("kind", "names", "refs")
@@ -333,7 +334,7 @@ def get_ref(data: bytes, at: int, pointed: Stored) -> Any:
 def _get_fields(data: bytes, at: int, kind: int, pointed: Stored) -> Any:
     count, at = get_int(data, at)
     names = []
-    for _ in range(count if kind == MAPPING else 0):
+    for _ in range(count if kind == MAPPING else count - 1 if kind == RECORD else 0):
         name, at = get_bytes(data, at)
         names.append(name.decode("utf-8", "surrogatepass"))
     refs = []

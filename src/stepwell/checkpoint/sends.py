@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stepwell.checkpoint.diff import UNTOUCHED, diff
+from stepwell.checkpoint.diff import diff
 from stepwell.checkpoint.kept import Kept, KeptFields, KeptMapping, KeptSequence, KeptText
 from stepwell.checkpoint.refs import KIND_OF, MAPPING, MAPPINGS, PARTS, SEND, SEQUENCES, STR, Fields, Ref
-from stepwell.checkpoint.work import Work
+from stepwell.checkpoint.work import UNTOUCHED, Work
 from stepwell.types import Send
 
 _WORTH_LOOKING: Final = 64

@@ -20,13 +20,13 @@ from operator import is_
 from typing import Any, Final, Protocol
 
 from stepwell.checkpoint.costs import IN_DATABASE, Costs
-from stepwell.checkpoint.diff import UNTOUCHED, Touch, diff, diff_whole, fields_of
+from stepwell.checkpoint.diff import diff, diff_whole, fields_of
 from stepwell.checkpoint.kept import NUMBERS, SCALARS, Kept, KeptMapping, KeptSequence, KeptText, KeptWhole
 from stepwell.checkpoint.ledger import Batch, Ledger
 from stepwell.checkpoint.refs import LIST, OVERWRITE, Fields, Inline, Ref, Slices
 from stepwell.checkpoint.rows import EMPTY_STATE, Cell, Row, State, StoredTask
 from stepwell.checkpoint.sends import send_refs
-from stepwell.checkpoint.work import Codec, Work
+from stepwell.checkpoint.work import UNTOUCHED, Codec, Touch, Work
 from stepwell.saves import At, Commit, Pending, TaskRecord
 from stepwell.types import START, TASKS, Overwrite
 

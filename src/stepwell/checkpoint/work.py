@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from operator import is_
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from stepwell.checkpoint.costs import IN_DATABASE, Costs
 from stepwell.checkpoint.kept import SCALARS, Kept, KeptMapping, KeptSequence, KeptText
@@ -14,6 +14,24 @@ from stepwell.checkpoint.refs import Part, Ref
 
 COPIED: Final = frozenset({dict, list, set, deque, OrderedDict, defaultdict, Counter, bytearray, tuple})
 """Types that are handed to nodes as copies, so that identity says nothing about them."""
+
+
+INLINE_BYTES: Final = 64
+"""Up to this size a value lies in the reference itself."""
+
+
+class Touch(NamedTuple):
+    """What a merge can have done to a channel's old value.
+
+    pure: it cannot have changed an old element. written: identities of what this step's writes held.
+    """
+
+    pure: bool
+    written: frozenset[int] | set[int]
+
+
+UNTOUCHED: Final = Touch(True, frozenset())
+UNKNOWN: Final = Touch(False, frozenset())
 
 
 class Codec(Protocol):
