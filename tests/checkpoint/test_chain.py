@@ -10,6 +10,7 @@ import pytest
 from stepwell.checkpoint.row_sql import Sealer
 from stepwell.errors import (
     BranchNotFoundError,
+    DatabaseError,
     DuplicateCheckpointError,
     ParentMissingError,
     SealError,
@@ -535,3 +536,25 @@ class DescribeASealedFile:
 
         with pytest.raises(SealError):
             read(sealed)
+
+
+class DescribeACommitThatTheDatabaseRefuses:
+    def test_loses_nothing_that_a_later_one_refers_to(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        chain = SqliteChain(tmp_path / "t.db")
+        walk = Walk(chain)
+        walk.save({"log": [LONG] * 9}, pure=("log",))
+        new = [f"{n} {LONG}" for n in range(3)]
+        failed = walk.stage({"log": [LONG] * 9 + new}, task("n", ("log", new)), pure=("log",))
+        with monkeypatch.context() as broken:
+            broken.setattr(chain.database, "commit", lambda: _fail(chain))
+            with pytest.raises(DatabaseError):
+                chain.perform(chain.commit([failed], walk.fence))
+
+        chain.perform(chain.commit([failed], walk.fence))
+
+        assert read(chain).values["log"] == [LONG] * 9 + new
+
+
+def _fail(chain: SqliteChain) -> None:
+    chain.database.rollback()
+    raise DatabaseError("the disk is full")

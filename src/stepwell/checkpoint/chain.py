@@ -37,7 +37,7 @@ from stepwell.checkpoint.work import Codec
 from stepwell.errors import BranchNotFoundError, DuplicateCheckpointError, ParentMissingError, StaleRunError
 from stepwell.saves import At, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved
 from stepwell.saves import Staged as SomeStaged
-from stepwell.sql.query import Begin, Many, Query, Single
+from stepwell.sql.query import Begin, End, Many, Query, Single
 
 T = TypeVar("T")
 _ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
@@ -195,6 +195,7 @@ class SqlChain:
                     yield from self._file(one)
             if is_last and fence is not None:
                 yield from lease_rows.release(session.key, fence)
+            yield from End()  # what follows holds only once the commit went through
         except BaseException:
             session.places.clear()
             raise
@@ -239,6 +240,7 @@ class SqlChain:
         yield from self._file(one)
         if one.release and fence is not None:
             yield from lease_rows.release(one.session.key, fence)
+        yield from End()
         self._settle((one,), written, one.release)
 
     def check(self, session: Session, fence: Fence | None) -> Op[None]:
@@ -313,7 +315,6 @@ class SqlChain:
         session.filed.add((at.ns or "", at.checkpoint or ""))
 
     def _settle(self, staged: Sequence[SqlStaged], written: Any, is_last: bool) -> None:
-        # A COMMIT that fails after this stops the run, whose ledger then goes unused.
         due, (names, runs) = written
         session = staged[0].session
         staged[-1].settle(due)
