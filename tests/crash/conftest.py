@@ -14,7 +14,7 @@ from tests.crash.nursery import Nursery, fast_folder, nursery
 
 @pytest.fixture(scope="session")
 def children() -> Iterator[Nursery]:
-    with nursery("tests.crash.children", "tests.crash.broken") as opened:
+    with nursery("tests.crash.children", "tests.crash.broken", "tests.crash.tools") as opened:
         yield opened
 
 
