@@ -93,6 +93,22 @@ class DescribeAReducerThatEditsInPlace:
         assert (before, after) == ({"log": ["a"]}, {"log": ["a", "b"]})
 
 
+class DescribeAReducerThatKeepsWhatItReturns:
+    def test_gives_a_value_of_its_own_each_time(self):
+        kept = []
+
+        def collect(left, right):
+            kept[:] = [*left, *right]
+            return kept
+
+        channel = BinaryOperatorAggregate(list, collect)
+        first = channel.fold([], [["a"]])
+        second = channel.fold(first, [["b"]])
+
+        assert second == ["a", "b"]
+        assert second is not first
+
+
 class DescribeAnOverwrite:
     @pytest.mark.parametrize(
         "overwrite", [Overwrite(["x"]), {"__overwrite__": ["x"]}, {"type": "__overwrite__", "value": ["x"]}]

@@ -67,6 +67,8 @@ class BinaryOperatorAggregate(BaseChannel[Value, Value, Value]):
             if value is MISSING:
                 value = next(rest)
             value = self._added(value, list(rest))
+            if value is state and not self._pure:  # an object the reducer keeps, and edited: the old state is not it
+                value = copied(value)
         if self.check is not None:
             self.check(value)
         return value

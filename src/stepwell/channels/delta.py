@@ -50,4 +50,5 @@ class DeltaChannel(BaseChannel[Value, Any, Value]):
         if value is not MISSING:
             return value
         held = self.initial() if state is MISSING else state if self._pure else copied(state)
-        return self.reducer(None if held is MISSING else held, list(writes))
+        value = self.reducer(None if held is MISSING else held, list(writes))
+        return copied(value) if value is state and not self._pure else value  # as in a reduced key
