@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TypedDict
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
 
+from stepwell.errors import InvalidUpdateError
 from stepwell.graph import END, START, StateGraph
-from stepwell.graph.message import add_messages
+from stepwell.graph.message import REMOVE_ALL_MESSAGES, add_messages
 from tests.specs.chat import Chat, chat_graph, human, texts
 from tests.specs.given import cfg, cid, parent_cid
 
@@ -221,6 +222,25 @@ class DescribeAddMessages:
         merged = add_messages([], [HumanMessage("1"), HumanMessage("2")])
 
         assert all(m.id for m in merged) and merged[0].id != merged[1].id
+
+    @claim("A-14")
+    def test_keeps_a_chunk_as_a_whole_message(self):
+        (merged,) = add_messages([], [AIMessageChunk("part", id="1")])
+
+        assert merged == AIMessage("part", id="1")
+
+    @claim("A-14")
+    def test_refuses_to_remove_what_is_not_there(self):
+        with pytest.raises((ValueError, InvalidUpdateError), match="2"):
+            add_messages([HumanMessage("1", id="1")], [RemoveMessage(id="2")])
+
+    @claim("A-14")
+    def test_removes_all_that_came_before(self):
+        left = [HumanMessage("1", id="1"), HumanMessage("2", id="2")]
+
+        assert add_messages(left, [RemoveMessage(id=REMOVE_ALL_MESSAGES), HumanMessage("3", id="3")]) == [
+            HumanMessage("3", id="3")
+        ]
 
     @claim("A-14", "B-08")
     def test_takes_the_shorthands_for_messages(self, drive, saver):

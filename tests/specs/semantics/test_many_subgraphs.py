@@ -5,6 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Annotated, TypedDict
 
+import pytest
+
+from stepwell.errors import StepwellError
 from stepwell.func import entrypoint, task
 from stepwell.graph import START, StateGraph
 from stepwell.types import Command, Send, interrupt
@@ -153,3 +156,12 @@ class DescribeOwnMemoryCalledTwiceInOneNode:
         ended = drive.invoke(graph, {"out": []}, cfg())
 
         assert ended["out"] == [["A"], ["B"], ["A", "A"], ["B", "B"]]
+
+    def test_cannot_be_shared_by_two_sends_of_one_step(self, drive, saver):
+        child = chain({"n": lambda s: {"out": [s["item"]]}}, True, schema=Item)
+        builder = StateGraph(Out)
+        builder.add_node("w", child)
+        builder.add_conditional_edges(START, lambda s: [Send("w", {"item": i}) for i in "xy"], ["w"])
+
+        with pytest.raises(StepwellError, match="w"):
+            drive.invoke(builder.compile(checkpointer=saver), {"out": []}, cfg())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import textwrap
 from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
@@ -81,6 +82,41 @@ class DescribeABareValue:
 
         assert drive.invoke(graph, ["a"], cfg()) == ["a", 1]
         assert drive.get_state(graph, cfg()).values == ["a", 1]
+
+
+SHOP = """
+    import dataclasses, operator, sys
+    from typing import Annotated, TypedDict
+    from stepwell.checkpoint.sqlite import SqliteSaver
+    from stepwell.graph import START, StateGraph
+
+    @dataclasses.dataclass
+    class Line:
+        name: str
+        count: int
+
+    class Cart(TypedDict, total=False):
+        lines: Annotated[list[Line], operator.add]
+        best: Line | None
+
+    builder = StateGraph(Cart)
+    builder.add_node("add", lambda s: {"lines": [Line("pear", 2)], "best": Line("pear", 2)})
+    builder.add_edge(START, "add")
+    config = {"configurable": {"thread_id": "t"}}
+    with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+        graph = builder.compile(checkpointer=saver)
+        if sys.argv[2] == "write":
+            graph.invoke({"lines": []}, config)
+        values = graph.get_state(config).values
+        print(values["lines"] == [Line("pear", 2)], values["best"] == Line("pear", 2))
+"""
+
+
+class DescribeATypeInASchema:
+    def test_comes_back_in_another_process_without_being_registered(self, proc, database):
+        script = "import warnings; warnings.simplefilter('error')\n" + textwrap.dedent(SHOP)
+
+        assert [proc(script, database, what) for what in ("write", "read")] == ["True True\n"] * 2
 
 
 class In(TypedDict):

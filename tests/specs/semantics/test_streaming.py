@@ -243,6 +243,22 @@ class DescribeTheSecondVersion:
         assert [i.value for i in asked.interrupts] == ["sure?"]
 
 
+class DescribePrinting:
+    def test_shows_events_on_the_terminal_and_changes_nothing(self, drive, saver, capsys):
+        quiet = drive.invoke(chain("ab", saver), {"log": []}, cfg("1"))
+        assert capsys.readouterr().out == ""
+
+        loud = drive.invoke(chain("ab", saver), {"log": []}, cfg("2"), print_mode="updates")
+
+        printed = capsys.readouterr().out
+        assert loud == quiet and "'a'" in printed and "'b'" in printed
+
+    def test_does_not_mix_with_what_is_streamed(self, drive, saver, capsys):
+        shown = drive.stream(chain("a", saver), {"log": []}, cfg(), stream_mode="values", print_mode=["updates"])
+
+        assert shown == [{"log": []}, {"log": ["a"]}] and "'a'" in capsys.readouterr().out
+
+
 class DescribeASubgraphInAStream:
     def nested(self, saver):
         child = StateGraph(State)
