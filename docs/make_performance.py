@@ -45,22 +45,25 @@ ROWS = (
 
 
 def table(run: dict[str, Any]) -> Iterator[str]:
-    """The figures that both sides have, and where they were measured."""
+    """The figures that both sides have, and where they were measured. Times of a busy machine are left out."""
+    busy = run["load"][0] > run["cores"]
     yield "| | LangGraph | its delta channel | Stepwell | LangGraph ÷ Stepwell |"
     yield "|---|---|---|---|---|"
     for row in ROWS:
         medians = run["cases"].get(row.case, {}).get("medians", {})
         ours, theirs = (medians.get(label, {}).get(row.figure) for label in ("stepwell", "langgraph"))
         delta = medians.get("langgraph delta", {}).get(row.figure)
-        if ours and theirs:
+        if ours and theirs and not (busy and row.figure.startswith("cpu_")):
             shown = [_number(value, row) for value in (theirs, delta, ours)]
             yield f"| {row.words} | {' | '.join(shown)} | {theirs / ours:.1f} |"
     packages = ", ".join(f"{name} {number}" for name, number in run["packages"].items() if number)
     yield ""
     yield (
-        f"Medians of one run on {run['at'][:10]}: CPU time, Python {run['python']}, {run['cores']} cores, {packages}. "
-        f"Load average at its end: {run['load'][0]:.1f}."
+        f"Medians of one run on {run['at'][:10]}; times are CPU time. Python {run['python']}, {run['cores']} cores, "
+        f"{packages}. Load average at its end: {run['load'][0]:.1f}."
     )
+    if busy:
+        yield "The machine was busy with other work, so its times are left out; sizes do not depend on it."
 
 
 def _number(value: float | None, row: Row) -> str:
