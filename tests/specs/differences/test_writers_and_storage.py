@@ -121,7 +121,7 @@ class DescribeTwoRunsOfOneThread:
 
         assert second.result()["log"] == ["first", "done first", "second", "done second"]
 
-    def test_difference_02_ten_waiters_come_in_the_order_they_asked(self, drive, saver, gates):
+    def test_difference_02_ten_waiters_come_in_the_order_they_asked(self, drive, open_saver, look, gates):
         gate = gates()
 
         def node(state):
@@ -129,13 +129,14 @@ class DescribeTwoRunsOfOneThread:
                 gate.pass_()
             return {}
 
-        graph = chain({"a": node}, saver)
+        graph = chain({"a": node}, open_saver())
         holder = drive.start(graph, "invoke", {"log": ["holder"]}, cfg())
         gate.came()
         waiting = []
         for n in range(10):
             waiting.append(drive.start(graph, "invoke", {"log": [n]}, cfg()))
-            time.sleep(0.01)  # lets the ticket of this one be drawn before the next asks
+            while look("SELECT count(*) FROM tickets") != [(n + 1,)]:
+                assert not waiting[-1].done(), "it did not wait"
         gate.open()
         for run in [holder, *waiting]:
             run.result()
