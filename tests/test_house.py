@@ -21,8 +21,10 @@ from stepwell import errors
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepwell"
 FILES = sorted(SOURCE.rglob("*.py"))
-PURE = ("errors", "scope", "parts", "types", "constants", "warnings", "ids", "saves", "copies", "channels", "managed", "plan",
-        "engine")  # fmt: skip
+PURE = (
+    *("errors", "scope", "parts", "types", "constants", "warnings", "ids", "saves", "copies", "channels"),
+    *("managed", "plan", "engine"),
+)
 WORLD = {
     "_thread", "apsw", "asyncio", "concurrent", "logging", "multiprocessing", "queue", "random", "secrets", "select",
     "signal", "socket", "sqlite3", "subprocess", "threading", "time",

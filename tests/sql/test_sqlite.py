@@ -177,7 +177,6 @@ class DescribeAFile:
         with pytest.raises(DatabaseError, match="was closed"):
             database.perform(make_table())
 
-
     def test_dropped_without_close_frees_its_file_for_the_other_library(self, path: str, driver: str) -> None:
         SqliteDatabase(path, driver=driver).perform(make_table())
         gc.collect()

@@ -73,7 +73,6 @@ class BinaryOperatorAggregate(BaseChannel[Value, Value, Value]):
             self.check(value)
         return value
 
-
     def _added(self, value: Any, writes: list[Any]) -> Any:
         operator = self.operator
         if operator in _JOINS and len(writes) > 1 and type(value) is list and all(type(w) is list for w in writes):
