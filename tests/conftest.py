@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from stepwell.checkpoint.memory import InMemorySaver
+from stepwell.checkpoint.sqlite import SqliteSaver
 from tests.drive import PATIENCE_S, AsyncDrive, Drive, SyncDrive
 
 ROOT = Path(__file__).parent.parent
@@ -62,8 +64,6 @@ def database(tmp_path: Path) -> Path:
 @pytest.fixture
 def open_saver(database: Path) -> Iterator[Callable[..., Any]]:
     """Opens an SqliteSaver on the test's file (or another), as a program does that starts again; closed at the end."""
-    from stepwell.checkpoint.sqlite import SqliteSaver
-
     with contextlib.ExitStack() as stack:
 
         def open_one(path: Path = database) -> Any:
@@ -76,8 +76,6 @@ def open_saver(database: Path) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def memory_saver() -> Any:
-    from stepwell.checkpoint.memory import InMemorySaver
-
     return InMemorySaver()
 
 

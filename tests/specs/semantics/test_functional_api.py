@@ -69,6 +69,16 @@ class DescribeAWorkflow:
     def test_shows_its_value_once_at_the_end(self, drive, saver):
         assert drive.stream(flows(drive, saver, counting([])), [4], cfg(), stream_mode="values") == [[8]]
 
+    def test_shows_a_value_that_is_no_dict_in_the_second_version(self, drive, saver):
+        @entrypoint(checkpointer=saver)
+        def flow(n):
+            return n + 1
+
+        (event,) = drive.stream(flow, 4, cfg(), stream_mode="values", version="v2")
+
+        assert event["data"] == 5 and event["interrupts"] == ()
+        assert drive.invoke(flow, 5, cfg(), version="v2").value == 6
+
     def test_writes_custom_events(self, drive, saver):
         @entrypoint(checkpointer=saver)
         def flow(n, writer: StreamWriter):

@@ -76,6 +76,28 @@ class DescribeAModel:
             drive.invoke(graph_of(Model, saver, lambda s: {}), {"count": "many"}, cfg())
 
 
+class DescribeTheSecondVersionOfAStream:
+    @pytest.mark.parametrize(
+        ("schema", "expected"),
+        [(Order, Order(["a"], True)), (Model, Model(items=["a"], count=1))],
+        ids=["dataclass", "model"],
+    )
+    def test_shows_values_as_objects_of_the_schema(self, drive, saver, schema, expected):
+        graph = graph_of(schema, saver, lambda s: {"paid": True} if schema is Order else {"count": 1})
+
+        shown = drive.stream(graph, {"items": ["a"]}, cfg(), stream_mode="values", version="v2")
+        ended = drive.invoke(graph, {"items": ["a"]}, cfg("2"), version="v2")
+
+        assert shown[-1]["data"] == expected == ended.value
+
+    def test_shows_a_bare_value_as_it_is(self, drive, saver):
+        graph = graph_of(Annotated[list, operator.add], saver, lambda value: [len(value)])
+
+        shown = drive.stream(graph, ["a"], cfg(), stream_mode="values", version="v2")
+
+        assert [event["data"] for event in shown] == [["a"], ["a", 1]] and shown[-1]["interrupts"] == ()
+
+
 class DescribeABareValue:
     def test_is_given_and_returned_as_it_is(self, drive, saver):
         graph = graph_of(Annotated[list, operator.add], saver, lambda value: [len(value)])
