@@ -6,27 +6,38 @@ with the first commit that uses them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
+
+
+class _Numbers(dict[str, int]):
+    """Name → number; a name that is asked for the first time gets one."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Names, known: Mapping[str, int]) -> None:
+        super().__init__(known)
+        self._of = of
+
+    def __missing__(self, name: str) -> int:
+        return self._of._give(name)
 
 
 class Names:
     """Names ↔ numbers of one thread."""
 
-    __slots__ = ("_lock", "_names", "_new", "_next", "_numbers")
+    __slots__ = ("_lock", "_names", "_new", "_next", "_numbers", "number")
 
     def __init__(self, known: Iterable[tuple[int, str]] = ()) -> None:
         self._names: dict[int, str] = dict(known)
-        self._numbers = {name: number for number, name in self._names.items()}
+        self._numbers = _Numbers(self, {name: number for number, name in self._names.items()})
         self._next = max(self._names, default=-1) + 1
         self._new: dict[int, str] = {}
         self._lock = Lock()
-
-    def number(self, name: str) -> int:
+        self.number: Callable[[str], int] = self._numbers.__getitem__
         """The number of a name; a new one when it has none yet."""
-        found = self._numbers.get(name)
-        if found is not None:
-            return found
+
+    def _give(self, name: str) -> int:
         with self._lock:
             number = self._numbers.get(name)
             if number is None:

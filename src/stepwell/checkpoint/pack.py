@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import INLINE, Inline, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
@@ -92,10 +92,10 @@ def _pack_moves(
     names: Names,
     codec: Codec,
 ) -> bytes:
-    versions: set[Any] = {version for version, _ in cells.values()}
-    versions.discard(None)
+    versions: set[Any] = {cell[0] for cell in cells.values()}
     for row in seen.values():
         versions.update(row.values())
+    versions.discard(None)
     is_odd = bool(versions) and (set(map(type, versions)) != _INTS or min(versions) < 0)
     out = bytearray((_ODD_VERSIONS if is_odd else 0,))
     if spot is not None:
@@ -103,33 +103,51 @@ def _pack_moves(
         put_int(out, spot[0])
         put_int(out, spot[1])
     order = _put_odd(out, versions, codec) if is_odd else _put_versions(out, versions)
+    order[None] = 0
     number = names.number
     put_int(out, len(cells))
     append = out.append  # nearly every number here is below 128, and every call counts: this runs for each cell
     for name, (version, ref) in cells.items():
         at = number(name)
         append(at) if at < 128 else put_int(out, at)
-        at = (order[version] + 1 if version is not None else 0) << 1 | (ref is not None)
+        at = order[version] << 1 | (ref is not None)
         append(at) if at < 128 else put_int(out, at)
-        if ref is not None:
+        if type(ref) is Inline and len(ref.data) < 128:
+            append(INLINE)
+            append(len(ref.data))
+            out += ref.data
+        elif ref is not None:
             put_ref(out, ref)
+    _put_seen(out, cells, seen, order, number)
+    return bytes(out)
+
+
+def _put_seen(
+    out: bytearray,
+    cells: Mapping[str, Cell],
+    seen: Mapping[str, Mapping[str, Version]],
+    order: Mapping[Any, int],
+    number: Callable[[str], int],
+) -> None:
     put_int(out, len(seen))
     for node, row in seen.items():
-        own = own_trigger(node)
-        version = row.get(own)
-        if version is not None and len(row) == 1:
-            cell = cells.get(own)
-            is_current = cell is not None and cell[0] == version
-            put_int(out, number(node) << 2 | (_OWN_CURRENT if is_current else _OWN))
-            if not is_current:
-                put_int(out, order[version])
-            continue
-        put_int(out, number(node) << 2)
+        at = number(node) << 2
+        if len(row) == 1:
+            own = START if node == START else ROUTE + node
+            version = row.get(own)
+            if version is not None:
+                cell = cells.get(own)
+                if cell is not None and cell[0] == version:
+                    put_int(out, at | _OWN_CURRENT)
+                else:
+                    put_int(out, at | _OWN)
+                    put_int(out, order[version] - 1)
+                continue
+        put_int(out, at)
         put_int(out, len(row))
         for name, version in row.items():
             put_int(out, number(name))
-            put_int(out, order[version])
-    return bytes(out)
+            put_int(out, order[version] - 1)
 
 
 def own_trigger(node: str) -> str:
@@ -138,17 +156,25 @@ def own_trigger(node: str) -> str:
 
 
 def _put_versions(out: bytearray, versions: set[Any]) -> dict[Any, int]:
-    """Ours are counter << 20 | bits of the run, so neighbours differ in the counter, and rarely in the bits."""
-    ordered = sorted(versions)
-    put_int(out, len(ordered))
+    """Ours are counter << 20 | bits of the run, so neighbours differ in the counter, and rarely in the bits.
+
+    Answers version → its place, counted from 1.
+    """
+    put_int(out, len(versions))
+    order: dict[Any, int] = {}
     counter = low = 0
-    for version in ordered:
-        step, bits = (version >> _LOW_BITS) - counter, version & _LOW
-        put_int(out, step << 1 | (bits != low))
+    for place, version in enumerate(sorted(versions), 1):
+        order[version] = place
+        high, bits = version >> _LOW_BITS, version & _LOW
+        at = (high - counter) << 1 | (bits != low)
+        if at < 128:
+            out.append(at)
+        else:
+            put_int(out, at)
         if bits != low:
             out += bits.to_bytes(3, "big")
-        counter, low = counter + step, bits
-    return {version: place for place, version in enumerate(ordered)}
+        counter, low = high, bits
+    return order
 
 
 def _get_versions(data: bytes, at: int) -> tuple[list[Any], int]:
@@ -169,7 +195,7 @@ def _put_odd(out: bytearray, versions: set[Any], codec: Codec) -> dict[Any, int]
     """Versions that others made (text, floats). 1 and 1.0 are one version to those who compare them."""
     ordered = sorted(versions, key=repr)
     put_bytes(out, codec.encode(ordered))
-    return {version: place for place, version in enumerate(ordered)}
+    return {version: place for place, version in enumerate(ordered, 1)}
 
 
 def unpack_state(data: bytes, names: Names, codec: Codec, pointed: Pointed, anchors: dict[Any, Anchor]) -> State:

@@ -164,7 +164,8 @@ def slices_within(ref: Ref) -> list[Slices]:
 
 # ---------------------------------------------------------------------- bytes
 
-_INLINE, _SPOT, _SLICES, _POINTED, _FIELDS, _ONE = 0, 1, 2, 3, 4, 5
+INLINE: Final = 0
+_SPOT, _SLICES, _POINTED, _FIELDS, _ONE = 1, 2, 3, 4, 5
 _LOW: Final = 3  # a first byte is tag | kind << 3
 
 
@@ -249,7 +250,7 @@ def put_ref(out: bytearray, ref: Ref) -> None:
     """Appends a reference. Slices that have a spot of their own are written as a pointer to it."""
     kind = type(ref)
     if kind is Inline:
-        out.append(_INLINE)
+        out.append(INLINE)
         put_bytes(out, ref.data)  # type: ignore[union-attr]  # told apart by `kind`, one look instead of four
     elif kind is Slices:
         _put_slices(out, ref)  # type: ignore[arg-type]  # as above
@@ -300,7 +301,7 @@ def get_ref(data: bytes, at: int, pointed: Stored) -> Any:
     head = data[at]
     tag, kind = head & 7, head >> _LOW
     at += 1
-    if tag == _INLINE:
+    if tag == INLINE:
         value, at = get_bytes(data, at)
         return Inline(value), at
     if tag == _ONE:
