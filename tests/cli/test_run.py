@@ -154,3 +154,12 @@ class DescribeAThreadThatIsBusy:
         talk.read_until("You ")
 
         assert "t" in stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err
+
+
+class DescribeAHintToGoOn:
+    def test_names_the_graph_that_asked(self, stepwell, module):
+        graph = f"{module(ASKING)}:graph"
+
+        ended = stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "begin")
+
+        assert f"--graph {graph} --thread t --answer TEXT" in ended.err

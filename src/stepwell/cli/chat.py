@@ -13,7 +13,7 @@ import click
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.database import opened
-from stepwell.cli.graphs import OFFLINE, load_graph
+from stepwell.cli.graphs import OFFLINE, graph_flag, load_graph
 from stepwell.cli.place import Wish, find_place, with_place_options
 from stepwell.cli.slash import obey
 from stepwell.cli.text import printable
@@ -42,7 +42,7 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
         talk.pick_up()
         _converse(talk)
         if not talk.at.is_new:
-            again = f"stepwell chat{asked.db_flag} --thread {shlex.quote(talk.at.thread_id)}"
+            again = f"stepwell chat{asked.db_flag}{graph_flag(spec)} --thread {shlex.quote(talk.at.thread_id)}"
             click.echo(f"Carry on with: {again}", err=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,11 @@ import click
 
 OFFLINE: Final = "stepwell.demo:conversation"
 """The graph that runs when none is named."""
+
+
+def graph_flag(spec: str) -> str:
+    """What to add to a command that shall run the same graph."""
+    return "" if spec == OFFLINE else f" --graph {shlex.quote(spec)}"
 
 
 def load_graph(spec: str, saver: Any) -> Any:

@@ -12,7 +12,7 @@ import click
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.graphs import OFFLINE, load_graph
+from stepwell.cli.graphs import OFFLINE, graph_flag, load_graph
 from stepwell.cli.place import Place, Wish, find_place, with_place_options
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
@@ -55,7 +55,7 @@ def command(
     if asked.json:
         print_json(_json(at, ended))
     else:
-        _finish(asked, at, ended)
+        _finish(f"stepwell run{asked.db_flag}{graph_flag(spec)}", at, ended)
 
 
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
@@ -88,12 +88,12 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _finish(asked: Asked, at: Place, ended: Ended) -> None:
+def _finish(command: str, at: Place, ended: Ended) -> None:
     if ended.reply:
         click.echo()
     else:
         click.echo(json.dumps(plain(ended.values), ensure_ascii=False, indent=2))
-    again = f"stepwell run{asked.db_flag} --thread {shlex.quote(at.thread_id)}"
+    again = f"{command} --thread {shlex.quote(at.thread_id)}"
     for question in ended.questions:
         click.echo(f"waiting: {printable(json.dumps(plain(question.value), ensure_ascii=False))}", err=True)
     if ended.questions:
