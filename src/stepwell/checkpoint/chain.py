@@ -46,7 +46,7 @@ _INSERT: Final = (
 )
 _INSERT_FENCED: Final = (
     f"INSERT INTO checkpoint_rows (thread_id, {COLUMNS}, is_fork) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 "
-    "FROM threads WHERE key = ? AND epoch = ? RETURNING 1"
+    "FROM threads WHERE key = ? AND epoch = ?"
 )
 """The row and its fence in one statement: nothing is inserted when the lease is somebody else's."""
 _FILE: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -180,9 +180,14 @@ class SqlChain:
         session = ours[0].session
         is_last = any(one.release for one in ours)
         if fence is not None and len(ours) == 1 and not is_last and self._is_plain(ours[0]):
-            yield from self._insert_alone(ours[0], fence)
-            self._settle(ours, ([], ([], [])), False)
-            return Saved(ours[0].base)
+            at = session.places[cast(Row, ours[0].row).ns]
+            columns = cast(Columns, ours[0].columns)
+            ns = session.namespaces[cast(Row, ours[0].row).ns]
+            # The usual step in one statement, which is a transaction by itself.
+            if (yield Single(_INSERT_FENCED, (session.key, ns, *columns, session.key, fence.epoch))):
+                at.newest = columns.id
+                return Saved(ours[0].base)
+            yield from self._refused(session, fence)
         yield from Begin("write")
         try:
             yield from self.check(session, fence)
@@ -219,18 +224,11 @@ class SqlChain:
             and (one.expect is None or one.expect == row.parent)
         )
 
-    def _insert_alone(self, one: SqlStaged, fence: Fence) -> Op[None]:
-        """The usual step in one statement, which is a transaction by itself."""
-        session, row, columns = one.session, cast(Row, one.row), cast(Columns, one.columns)
-        ns = yield from namespace_number(session, row.ns)
-        rows = yield from Single(_INSERT_FENCED, (session.key, ns, *columns, session.key, fence.epoch))
-        if not rows:
-            session.places.clear()
-            yield from lease_rows.check(session.thread, session.key, fence)
-            raise StaleRunError(
-                f"run {fence.run} does not hold thread {session.thread!r} any more; nothing was written."
-            )
-        session.places[row.ns].newest = columns.id
+    def _refused(self, session: Session, fence: Fence) -> Op[None]:
+        """Raises why a row was not inserted."""
+        session.places.clear()
+        yield from lease_rows.check(session.thread, session.key, fence)
+        raise StaleRunError(f"run {fence.run} does not hold thread {session.thread!r} any more; nothing was written.")
 
     def save_writes(self, staged: SomeStaged, fence: Fence | None) -> Op[None]:
         one = cast(SqlStaged, staged)

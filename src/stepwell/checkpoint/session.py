@@ -45,6 +45,11 @@ class Runs:
         """Whether this is what the run's metadata have in common; the first checkpoint of a run says what that is."""
         return self._common.setdefault(number, metadata) == metadata
 
+    @property
+    def is_new(self) -> bool:
+        """Whether a run is not written yet."""
+        return bool(self._new)
+
     def unsaved(self) -> list[tuple[int, str, str]]:
         """(number, run, metadata) not written yet."""
         return [(number, run, self._common.get(number, "{}")) for number, run in self._new.items()]
@@ -123,7 +128,7 @@ class Session:
     @property
     def owes_numbers(self) -> bool:
         """Whether the next rows use numbers whose meaning is not written yet."""
-        return bool(self.names.unsaved or self.runs.unsaved())
+        return bool(self.names.unsaved or self.runs.is_new)
 
     def settle_numbers(self, names: list[int], runs: list[tuple[int, str, str]]) -> None:
         """Notes numbers as durable."""

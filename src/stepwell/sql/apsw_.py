@@ -32,6 +32,10 @@ class ApswConnection:
     def query(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
         return self._cursor.execute(sql, args).fetchall()
 
+    def change(self, sql: str, args: Sequence[Any]) -> int:
+        self._cursor.execute(sql, args)
+        return int(self.raw.changes())
+
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         self._cursor.executemany(sql, rows)
 

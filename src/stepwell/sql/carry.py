@@ -53,8 +53,10 @@ def carry(connection: Connection, op: Generator[Any, Any, Any], effect: Any, typ
         while True:
             kind = type(effect)
             try:
-                if kind is Query or kind is Single:
+                if kind is Query:
                     answer: Any = query(effect.sql, effect.args)
+                elif kind is Single:
+                    answer = connection.change(effect.sql, effect.args)
                 elif kind is Many:
                     answer = None
                     connection.many(effect.sql, effect.rows)

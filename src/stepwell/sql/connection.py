@@ -1,4 +1,4 @@
-"""What the room asks of a database connection: six calls, so that every SQLite library looks the same from here."""
+"""What the room asks of a database connection: seven calls, so that every SQLite library looks the same from here."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ class Connection(Protocol):
 
     def query(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
         """Carry out one statement; all of its rows."""
+        ...
+
+    def change(self, sql: str, args: Sequence[Any]) -> int:
+        """Carry out one INSERT, UPDATE or DELETE; how many rows it changed."""
         ...
 
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -25,7 +25,10 @@ class Query:
 
 
 class Single(Query):
-    """One statement that is a transaction by itself: refused while the connection's owner has one open."""
+    """One INSERT, UPDATE or DELETE that is a transaction by itself; the answer is how many rows it changed.
+
+    Refused while the connection's owner has a transaction open.
+    """
 
     __slots__ = ()
 

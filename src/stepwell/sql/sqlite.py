@@ -121,9 +121,9 @@ class SqliteDatabase:
             connection = self.ready()
         except StepwellError as error:
             return fail(op, error)
+        if type(effect) is Single:
+            return self._single(connection, op, effect)
         if type(effect) is not Begin:
-            if type(effect) is Single and connection.in_transaction:
-                return fail(op, self._owners_transaction())
             return self._alone(connection, op, effect)
         if effect.mode == "read" and connection.in_transaction:
             return self._inside(connection, op)
@@ -145,6 +145,19 @@ class SqliteDatabase:
                 return fail(op, error)
             raise
         return effect
+
+    def _single(self, connection: Connection, op: Generator[Any, Any, Any], effect: Single) -> Any:
+        """What most steps are, by the shortest way."""
+        if connection.in_transaction:
+            return fail(op, self._owners_transaction())
+        try:
+            changed = connection.change(effect.sql, effect.args)
+        except Exception as error:
+            return fail(op, self.typed(error))
+        finally:
+            if connection.in_transaction:
+                self.commit()
+        return advance(op, changed)
 
     def _inside(self, connection: Connection, op: Generator[Any, Any, Any]) -> Any:
         """A read while the connection's owner has a transaction open: it sees that one's data."""

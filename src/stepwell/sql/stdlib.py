@@ -36,6 +36,9 @@ class StdlibConnection:
     def query(self, sql: str, args: Sequence[Any] = ()) -> list[Row]:
         return self._cursor.execute(sql, _numbered(args) if "?1" in sql else args).fetchall()
 
+    def change(self, sql: str, args: Sequence[Any]) -> int:
+        return int(self._cursor.execute(sql, args).rowcount)
+
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         self._cursor.executemany(sql, map(_numbered, rows) if "?1" in sql else rows)
 
