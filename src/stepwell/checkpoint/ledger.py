@@ -119,15 +119,16 @@ class Ledger:
 
     @property
     def sequence(self) -> int:
-        """The number of the latest staging."""
+        """The number of the last staging that placed items."""
         return self._sequence
 
     def owe(self, items: list[Item]) -> int:
-        """Notes items as placed but not written; answers the number of this staging."""
+        """Notes items as placed but not written; answers the number of the last staging that placed any."""
+        if not items:
+            return self._sequence
         with self._lock:
             self._sequence = number = self._sequence + 1
-            if items:
-                self._unsaved[number] = Batch(number, items)
+            self._unsaved[number] = Batch(number, items)
             return number
 
     def due(self, sequence: int) -> list[Batch]:

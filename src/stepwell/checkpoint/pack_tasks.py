@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import get_id, own_trigger, put_id
-from stepwell.checkpoint.refs import get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import INLINE, Inline, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import StoredTask
 from stepwell.ids import task_id
 
 _FINISHED, _ERROR, _INTERRUPTS, _ANSWERS = 1, 2, 4, 8
 _PULL, _ROUTED, _OWN_RUN, _FIRST, _DERIVED, _NAMED_PATH = 16, 32, 64, 128, 256, 512
+_EXTRAS: Final = _ERROR | _INTERRUPTS | _ANSWERS
 _PULL_KIND: Final = "__pregel_pull"
 
 
@@ -50,29 +52,48 @@ def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str]
     if not flags & _FIRST:
         put_int(out, task.attempt)
     put_int(out, len(task.writes))
+    append = out.append
     for name, ref in task.writes:
-        put_int(out, number(name))
-        put_ref(out, ref)
-    for data in (task.error, task.interrupts, task.answers):
-        if data is not None:
-            put_bytes(out, data)
+        at = number(name)
+        append(at) if at < 128 else put_int(out, at)
+        if type(ref) is Inline and len(ref.data) < 128:
+            append(INLINE)
+            append(len(ref.data))
+            out += ref.data
+        else:
+            put_ref(out, ref)
+    if flags & _EXTRAS:
+        for data in (task.error, task.interrupts, task.answers):
+            if data is not None:
+                put_bytes(out, data)
 
 
 def _flags_of(task: StoredTask, home: Home) -> int:
-    flags = (
-        (_FINISHED if task.finished else 0)
-        | (_ERROR if task.error is not None else 0)
-        | (_INTERRUPTS if task.interrupts is not None else 0)
-        | (_ANSWERS if task.answers is not None else 0)
-        | (_FIRST if task.attempt == 1 else 0)
-        | (_OWN_RUN if task.run == home.run else 0)
-        | (_ROUTED if task.triggers == (own_trigger(task.node),) else 0)
-    )
-    if task.path == _pull_path(task.node):
-        is_derived = home.parent is not None and task.task == _derived_id(task.node, task.triggers, home)
-        return flags | _PULL | (_DERIVED if is_derived else 0)
+    flags = _flags_of_node(task.node, task.path, task.triggers)
+    if task.finished:
+        flags |= _FINISHED
+    if task.error is not None:
+        flags |= _ERROR
+    if task.interrupts is not None:
+        flags |= _INTERRUPTS
+    if task.answers is not None:
+        flags |= _ANSWERS
+    if task.attempt == 1:
+        flags |= _FIRST
+    if task.run == home.run:
+        flags |= _OWN_RUN
+    if flags & _PULL and home.parent is not None and task.task == _derived_id(task.node, task.triggers, home):
+        flags |= _DERIVED
+    return flags
+
+
+@lru_cache(1024)
+def _flags_of_node(node: str, path: str, triggers: tuple[str, ...]) -> int:
+    flags = _ROUTED if triggers == (own_trigger(node),) else 0
+    if path == _pull_path(node):
+        return flags | _PULL
     # As many paths as there are nodes; those of sends and calls have no end.
-    return flags | (_NAMED_PATH if task.path.endswith(task.node) else 0)
+    return flags | (_NAMED_PATH if path.endswith(node) else 0)
 
 
 def _pull_path(node: str) -> str:

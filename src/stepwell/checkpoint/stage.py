@@ -26,7 +26,7 @@ from stepwell.checkpoint.ledger import Batch, Ledger
 from stepwell.checkpoint.refs import LIST, OVERWRITE, Fields, Inline, Ref, Slices
 from stepwell.checkpoint.rows import EMPTY_STATE, Cell, Row, State, StoredTask
 from stepwell.checkpoint.sends import send_refs
-from stepwell.checkpoint.work import UNTOUCHED, Codec, Touch, Work
+from stepwell.checkpoint.work import INLINE_BYTES, UNTOUCHED, Codec, Touch, Work
 from stepwell.saves import At, Commit, Pending, TaskRecord
 from stepwell.types import START, TASKS, Overwrite
 
@@ -162,7 +162,10 @@ class Stager:
         """Encoded, compared and placed. Raises UnstorableTypeError with channel and type; then nothing was changed."""
         base: Any = what.base
         lent: Any = what.lent if isinstance(what, Commit) else None
-        ledger = self._ledger_for(what.at.thread, base, lent)
+        if base is not None and lent is None and base.ledger is not None and not base.tips:
+            ledger = base.ledger  # as `_ledger_for` would find, which nearly every step comes to
+        else:
+            ledger = self._ledger_for(what.at.thread, base, lent)
         if base is None:
             base = Base(what.at.thread, what.at.ns or "", ledger=ledger)
         lender = lent if lent is not None else base.lender
@@ -234,9 +237,16 @@ class Stager:
     def _keep(self, work: Work, base: Base, name: str, value: Any, what: Commit) -> Kept:
         if value is None:
             return self._nothing
-        work.channel = name
         if type(value) in NUMBERS:
+            data = self.codec.encode(value, name)
+            old = base.kept.get(name)
+            if type(old) is KeptWhole and old.data == data:
+                return old
+            if len(data) <= INLINE_BYTES:
+                return KeptWhole(Inline(data), data)
+            work.channel = name
             return diff_whole(work, base.kept_of(name), value)
+        work.channel = name
         if name == START and type(value) is dict and all(type(key) is str for key in value):
             return fields_of(work, value, base.kept_of)
         if name == TASKS:
@@ -255,9 +265,15 @@ class Stager:
         stored = StoredTask(record.task, record.node, record.path, record.triggers, record.run, record.attempt)
         stored.finished = record.finished
         stored.writes = tuple(
-            [(name, self._write(work, base, name, value, changed, kept)) for name, value in record.writes]
+            [
+                (name, kept[name].ref)
+                if name in changed and changed[name] is value and name in kept
+                else (name, self._write(work, base, name, value, changed, kept))
+                for name, value in record.writes
+            ]
         )
-        work.channel = f"record of {record.node}"
+        if record.error is not None or record.interrupts or record.answers:
+            work.channel = f"record of {record.node}"
         if record.error is not None:
             stored.error = self.codec.encode(dict(record.error), work.channel)
         if record.interrupts:
