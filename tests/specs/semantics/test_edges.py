@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
+from langchain_core.runnables import RunnableLambda
 
 from stepwell.errors import InvalidUpdateError
 from stepwell.graph import END, START, StateGraph
@@ -91,6 +92,18 @@ class DescribeANode:
         drive.invoke(graph_of(saver, [(START, "a")], nodes={"a": node}), {"log": ["in"]}, cfg())
 
         assert seen == [{"log": ["in"]}]
+
+    def test_may_be_a_generator_whose_last_value_counts(self, drive, saver):
+        def node(state):
+            yield {"log": ["first"]}
+            yield {"log": ["last"]}
+
+        assert drive.invoke(chain({"a": node}, saver), {"log": []}, cfg())["log"] == ["last"]
+
+    def test_may_be_a_dict_of_runnables(self, drive, saver):
+        node = {"log": RunnableLambda(lambda state: [len(state["log"])])}
+
+        assert drive.invoke(chain({"a": node}, saver), {"log": ["in"]}, cfg())["log"] == ["in", 1]
 
 
 class DescribeAnInput:

@@ -8,6 +8,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
 from stepwell.graph import END, START, StateGraph
+from stepwell.graph.message import push_message
 from tests.specs.chat import Chat, chat_graph, human
 from tests.specs.given import cfg
 
@@ -90,6 +91,20 @@ class DescribeTokens:
         shown = drive.stream(graph, human("hi"), cfg(), stream_mode=["messages", "updates"])
 
         assert [mode for mode, _ in shown[:-1]] == ["messages"] * (len(shown) - 1) and shown[-1][0] == "updates"
+
+
+class DescribeAMessageThatIsPushed:
+    def test_is_shown_at_once_and_written(self, drive, saver):
+        def node(state):
+            push_message(AIMessage("pushed", id="p"))
+            return {"messages": [AIMessage("returned", id="r")]}
+
+        graph = chat_graph(saver, node)
+
+        shown = stream(drive, graph)
+
+        assert [m.id for m, _ in shown] == ["p", "r"]
+        assert [m.id for m in drive.get_state(graph, cfg()).values["messages"]][1:] == ["p", "r"]
 
 
 class DescribeWholeMessages:

@@ -235,6 +235,24 @@ class DescribeTheSpecialNames:
         assert parent_cid(snapshot) == parent_cid(between) and cid(snapshot) != cid(between)
         assert snapshot.metadata["source"] == "fork"
 
+    def test_copy_applies_updates_to_the_clone_at_once(self, drive, saver):
+        graph = chain("ab", saver)
+        drive.invoke(graph, {"log": ["in"]}, cfg())
+        between = next(s for s in drive.history(graph, cfg()) if s.next == ("b",))
+
+        copy = drive.update_state(graph, between.config, [({"log": ["copied"]}, "b")], as_node="__copy__")
+
+        assert drive.get_state(graph, copy).values["log"] == ["in", "a", "copied"]
+        assert drive.get_state(graph, copy).next == ()
+        assert drive.get_state(graph, between.config).values["log"] == ["in", "a"]
+
+    def test_end_takes_no_values(self, drive, saver):
+        graph = chain("ab", saver)
+        drive.invoke(graph, {"log": []}, cfg())
+
+        with pytest.raises(InvalidUpdateError):
+            drive.update_state(graph, cfg(), {"log": ["x"]}, as_node=END)
+
 
 class DescribeSeveralUpdatesAtOnce:
     def test_of_one_step_make_one_checkpoint(self, drive, saver):
