@@ -152,6 +152,31 @@ class DescribeTwoQuestionsAtOnceInOneNode:
 
         assert ended["log"] == [{"x": "for x", "y": "for y"}]
 
+    def test_difference_21_of_the_same_text_are_told_apart_by_where_they_are_asked(self, async_drive, saver):
+        waits = [(0, 9), (9, 0), (0, 9), (9, 0)]
+
+        async def from_a(turns):
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return interrupt("same text")
+
+        async def from_b(turns):
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return interrupt("same text")
+
+        async def node(state):
+            for_a, for_b = waits.pop(0)
+            a, b = await asyncio.gather(from_a(for_a), from_b(for_b))
+            return {"log": [{"a": a, "b": b}]}
+
+        graph = chain({"n": node}, saver)
+        async_drive.invoke(graph, {"log": []}, cfg())
+        async_drive.invoke(graph, Command(resume="for a"), cfg())
+        ended = async_drive.invoke(graph, Command(resume="for b"), cfg())
+
+        assert ended["log"] == [{"a": "for a", "b": "for b"}]
+
     def test_difference_21_in_threads_reach_who_asked(self, saver):
         def node(state):
             with ThreadPoolExecutor() as pool:

@@ -59,6 +59,16 @@ class DescribeTheRecord:
         assert [i.value for t in step.tasks for i in t.interrupts] == ["?"]
         assert {t.name: t.result for t in step.tasks} == {"ask": {"log": ["yes"]}, "r": {"log": ["r"]}}
 
+    def test_keeps_the_last_of_several_questions_of_a_task(self, drive, saver):
+        graph = chain({"ask": lambda s: {"log": [interrupt("1?"), interrupt("2?")]}}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+        for answer in ("one", "two"):
+            drive.invoke(graph, Command(resume=answer), cfg())
+
+        step = next(s for s in drive.history(graph, cfg()) if s.next == ("ask",))
+
+        assert [i.value for i in step.tasks[0].interrupts] == ["2?"]
+
     def test_shows_error_and_result_of_a_task_that_failed_first(self, drive, saver):
         graph = chain({"a": raises_once(OSError("once"), {"log": ["a"]})}, saver)
         with pytest.raises(OSError, match="once"):
