@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any
@@ -21,7 +23,8 @@ from stepwell.engine.faults import CancelledError
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.task import Emitted
-from stepwell.errors import GraphInterrupt
+from stepwell.errors import GraphInterrupt, StepwellError
+from stepwell.saves import Fence
 from stepwell.scope import current_task
 
 
@@ -52,6 +55,7 @@ class LoopDriver:
         self.threaded = 0
         self.waiter: asyncio.Future[None] | None = None
         self.crew: Crew | None = None
+        self.returning: Fence | None = None
         self.background: asyncio.Task[Any] | None = None
         self.in_place: bool = getattr(self.chain, "in_place", False)
         if bind:
@@ -87,6 +91,8 @@ class LoopDriver:
             box.value = stop.value
         except fx.RunStopped:
             pass
+        finally:
+            self._leave()
 
     async def drive(self, core: Steps[Any]) -> Any:
         """Drives a core to its end and returns its result; a run inside another passes its chunks up."""
@@ -101,6 +107,16 @@ class LoopDriver:
                     effect = core.send(answer)
         except StopIteration as stop:
             return stop.value
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Gives the thread back where the loop was closed with the run in it; that may show in the middle of anything,
+        so it is done beside it."""
+        fence = self.returning or self.run.fence
+        if fence is not None and self.run.parent is None:
+            self.run.fence = self.returning = None
+            threading.Thread(target=_release, args=(self.chain, fence), name="stepwell-release", daemon=True).start()
 
     def pass_up(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
         """Hands a chunk to the run around this one."""
@@ -125,7 +141,10 @@ class LoopDriver:
         if kind is fx.SaveWrites:
             return await self._perform(chain.save_writes(effect.staged, effect.fence), effect.wait)
         if kind is fx.Release:
-            return await asyncio.shield(chain.aperform(chain.release(effect.fence)))
+            self.returning = effect.fence
+            answer = await asyncio.shield(chain.aperform(chain.release(effect.fence)))
+            self.returning = None
+            return answer
         if kind is fx.Settle:
             return await self._settle()
         if kind is fx.Clock:
@@ -220,7 +239,10 @@ class LoopDriver:
 
     def post(self, item: Any) -> None:
         """Takes what a task emitted, or a task that ended in a thread; from any thread."""
-        self.loop.call_soon_threadsafe(self._arrive, item)
+        try:
+            self.loop.call_soon_threadsafe(self._arrive, item)
+        except RuntimeError:  # the loop was closed: the run cannot go on
+            self._leave()
 
     async def _wait(self, timeout: float | None) -> None:
         self.waiter = self.loop.create_future()
@@ -319,3 +341,8 @@ def _running_loop() -> Any:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def _release(chain: Any, fence: Fence) -> None:
+    with suppress(StepwellError):  # a saver that is closed meanwhile has given back what it held
+        chain.perform(chain.release(fence))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
 from stepwell.copies import copied
@@ -134,7 +135,7 @@ class Task:
 
     async def aperform(self) -> None:
         """`perform` for a node that has an async body."""
-        token = current_task.set(self)
+        token: Token[Any] | None = current_task.set(self)
         try:
             around = self.run.aaround
             arun = self.node.arun
@@ -144,10 +145,14 @@ class Task:
             )
             if self.pushed:
                 self.writes = [*self.pushed, *self.writes]
+        except GeneratorExit:  # the loop was closed with it, which shows in whatever context
+            token = None
+            raise
         except BaseException as error:
             self.error = error
         finally:
-            current_task.reset(token)
+            if token is not None:
+                current_task.reset(token)
 
     @property
     def first_attempt_time(self) -> float:

@@ -30,7 +30,7 @@ LARGEST_GROUP = 256
 class Job:
     """An operation that a coroutine waits for. `effect` is where it stands."""
 
-    __slots__ = ("effect", "error", "future", "loop", "op")
+    __slots__ = ("effect", "error", "future", "is_dropped", "loop", "op")
 
     def __init__(self, op: Generator[Any, Any, Any]) -> None:
         self.op = op
@@ -38,6 +38,7 @@ class Job:
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.effect: Any = None
         self.error: BaseException | None = None
+        self.is_dropped = False
 
     @property
     def is_over(self) -> bool:
@@ -45,7 +46,7 @@ class Job:
 
     @property
     def is_abandoned(self) -> bool:
-        return self.future.cancelled()
+        return self.is_dropped or self.future.cancelled()
 
 
 class Writer:
@@ -69,7 +70,13 @@ class Writer:
                 self._thread = threading.Thread(target=self._serve, name="stepwell-writer", daemon=True)
                 self._thread.start()
         self._queue.put(job)
-        return await job.future
+        try:
+            return await job.future
+        except GeneratorExit:  # the loop was closed with this call in it; that may show in the middle of anything
+            job.is_dropped = True
+            if job.is_over:
+                threading.Thread(target=self._lost, args=(job,), name="stepwell-lost", daemon=True).start()
+            raise
 
     def stop(self) -> None:
         """Let the thread finish what waits, and wait for it."""
@@ -85,12 +92,13 @@ class Writer:
         is_stopping = False
         while True:
             jobs = self._gather()
-            is_stopping = is_stopping or None in jobs
+            is_stopping, is_idle = is_stopping or None in jobs, not jobs
             self._round([job for job in jobs if job is not None])
+            del jobs  # while this thread waits it must not be what keeps a caller of a closed loop alive
             while is_stopping and self._paused:
                 self._round(self._stop_waiting())
             with self._guard:
-                if self._waiting == 0 and (is_stopping or not jobs):
+                if self._waiting == 0 and (is_stopping or is_idle):
                     self._thread = None
                     return
 
@@ -222,7 +230,7 @@ class Writer:
     def _deliver(self, jobs: Sequence[Job]) -> None:
         """In the loop of the callers."""
         for job in jobs:
-            if job.future.cancelled():
+            if job.is_abandoned:
                 self._lost(job)
             elif job.error is not None:
                 job.future.set_exception(job.error)
