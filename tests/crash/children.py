@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sqlite3
+import time
 from typing import Any
 
 from stepwell.checkpoint.memory import InMemorySaver
@@ -58,6 +59,7 @@ def victim(
     switch = Switch(boundary)
     if making:
         switch.watch()
+    begun = time.monotonic()
     if seconds:
         kill_after(seconds)
 
@@ -85,7 +87,7 @@ def victim(
     else:
         asyncio.run(arun())
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return {"boundaries": switch.count}
+    return {"boundaries": switch.count, "seconds": time.monotonic() - begun}
 
 
 def heir(path: str, diary: str, shape: str, driver: str = "sync") -> dict[str, Any]:
