@@ -27,8 +27,7 @@ from stepwell.checkpoint.session import (
     find_namespace,
     make_key,
     namespace_number,
-    next_log,
-    next_run,
+    next_numbers,
     read_names,
 )
 from stepwell.checkpoint.stage import Staged, Stager
@@ -93,11 +92,14 @@ class SqlChain:
             yield from Begin("read")
             return (yield from self.read(at))
 
+        keys: list[int] = []
+
         def key_of() -> Generator[Any, Any, int]:
-            return make_key(at.thread, now_text())
+            keys.append((yield from make_key(at.thread, now_text())))
+            return keys[-1]
 
         fence = yield from lease_rows.acquire(at.thread, lease, key_of)
-        yield from self.open_session(at.thread, fence.epoch)
+        yield from self.open_session(at.thread, fence.epoch, keys[-1])
         try:
             return (yield from self.read(at, fence))
         except BaseException:
@@ -114,8 +116,14 @@ class SqlChain:
         branch = at.branch or MAIN
         found: list[Any] = []
         top: bytes | None = None
+        newest: bytes | None = None
         if ns is not None:
-            top = yield from head(key, ns, branch)
+            if fence is not None and session is not None:
+                session.namespaces[at.ns or ""] = ns
+                stands = session.places[at.ns or ""] = yield from place(key, ns)
+                top, newest = stands.head(branch), stands.newest
+            else:
+                top = yield from head(key, ns, branch)
             wanted = pack_id(at.checkpoint) or top or (yield from self._fallback(at, key, ns))
             found = (yield from Query(_ROW, (key, ns, wanted))) if wanted is not None else []
         if not found and fence is None:
@@ -126,7 +134,8 @@ class SqlChain:
         names = session.names if session is not None else (yield from read_names(key))
         reading = Reading(at.thread, key, names, self.codec, self.sealer)
         (row,) = yield from reading.rows(found, {found[0][0]: at.ns or ""})
-        return (yield from self.open(reading, row, around, with_tips=session is not None))
+        is_last = newest is not None and found[0][1] == newest
+        return (yield from self.open(reading, row, around, with_tips=session is not None, is_last=is_last))
 
     def _fallback(self, at: At, key: int, ns: int) -> Op[bytes | None]:
         """Where a branch begins in a namespace that it has not written: at main's head, below the root."""
@@ -139,12 +148,14 @@ class SqlChain:
         names = ", ".join(sorted({MAIN, *(name for (name,) in rows)}))
         raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
 
-    def open(self, reading: Reading, row: Row, around: Around, *, with_tips: bool = False) -> Op[Loaded]:
-        """A row with what hangs on it, as a saver hands it out."""
+    def open(
+        self, reading: Reading, row: Row, around: Around, *, with_tips: bool = False, is_last: bool = False
+    ) -> Op[Loaded]:
+        """A row with what hangs on it, as a saver hands it out. `is_last`: nothing can follow it."""
         ns = yield from find_namespace(reading.key, row.ns)
         assert ns is not None
         around.pending = tuple((yield from pending_of(reading, row, ns)))
-        followers = yield from children_of(reading, row, ns)
+        followers = [] if is_last else (yield from children_of(reading, row, ns))
         around.leaf = not followers
         around.done = done_by(followers)
         fetched = yield from reading.fetch_for((row,), (*around.pending, *around.done))
@@ -334,14 +345,15 @@ class SqlChain:
         key = yield from find_key(fence.thread)
         yield from lease_rows.release(key, fence)
 
-    def open_session(self, thread: str, epoch: int) -> Op[Session]:
+    def open_session(self, thread: str, epoch: int, key: int | None = None) -> Op[Session]:
         """Begins to write to a thread that exists; the transaction is open."""
-        key = yield from find_key(thread)
+        if key is None:
+            key = yield from find_key(thread)
         assert key is not None
         names: Names = yield from read_names(key)
-        runs = Runs((yield from next_run(key)))
-        ledger = self.stager.begin(thread, (yield from next_log(key)))
-        session = self.sessions[thread] = Session(thread, key, ledger, names, runs)
+        run, log = yield from next_numbers(key)
+        ledger = self.stager.begin(thread, log)
+        session = self.sessions[thread] = Session(thread, key, ledger, names, Runs(run))
         session.epoch = epoch
         return session
 

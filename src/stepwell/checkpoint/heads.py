@@ -17,6 +17,9 @@ _SET: Final = (
     "ON CONFLICT (thread_id, checkpoint_ns, branch) "
     "DO UPDATE SET checkpoint_id = excluded.checkpoint_id, is_auto = excluded.is_auto"
 )
+_STANDS: Final = """SELECT branch, checkpoint_id, is_auto FROM heads WHERE thread_id = ?1 AND checkpoint_ns = ?2
+UNION ALL
+SELECT NULL, (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?1 AND checkpoint_ns = ?2), 0"""
 _IS_ABOVE: Final = """WITH RECURSIVE up (id) AS (
     SELECT ?3
     UNION ALL
@@ -108,6 +111,5 @@ class Place:
 
 def place(key: int, ns: int) -> Generator[Any, Any, Place]:
     """Where a namespace stands."""
-    last = yield from newest(key, ns)
-    rows = yield from heads_of(key, ns)
-    return Place(key, ns, last, rows)
+    *rows, (_, last, _) = yield from Query(_STANDS, (key, ns))
+    return Place(key, ns, last, {branch: (id, bool(auto)) for branch, id, auto in rows})

@@ -17,6 +17,9 @@ _OWN_COLUMNS: Final = ("source", "step")
 _NEW_NAMESPACE: Final = """INSERT INTO namespaces (thread_id, ns, number)
 SELECT ?1, ?2, (SELECT ifnull(max(number), -1) + 1 FROM namespaces WHERE thread_id = ?1) RETURNING number"""
 
+_NEXT_NUMBERS: Final = """SELECT next_log, (SELECT max(key) FROM items WHERE key >= ?2 AND key < ?3),
+(SELECT max(number) FROM run_rows WHERE thread_id = ?1) FROM threads WHERE key = ?1"""
+
 
 class Runs:
     """Runs ↔ numbers of one thread, and what their checkpoints' metadata have in common."""
@@ -158,20 +161,14 @@ def read_names(key: int) -> Generator[Any, Any, Names]:
     return Names(rows)
 
 
-def next_run(key: int) -> Generator[Any, Any, int]:
-    """The first run number of a thread that is not in use."""
-    [(number,)] = yield from Query("SELECT max(number) FROM run_rows WHERE thread_id = ?", (key,))
-    return 0 if number is None else int(number) + 1
+def next_numbers(key: int) -> Generator[Any, Any, tuple[int, int]]:
+    """The first run number and the first log number of a thread that are free.
 
-
-def next_log(key: int) -> Generator[Any, Any, int]:
-    """The first log number that is free. Prune leaves the old one in threads.next_log, so none is used again."""
-    [(known, last)] = yield from Query(
-        "SELECT next_log, (SELECT max(key) FROM items WHERE key >= ?2 AND key < ?3) FROM threads WHERE key = ?1",
-        (key, key << _THREAD_BITS, (key + 1) << _THREAD_BITS),
-    )
+    Prune leaves the old one in threads.next_log, so none is used again.
+    """
+    [(known, last, run)] = yield from Query(_NEXT_NUMBERS, (key, key << _THREAD_BITS, (key + 1) << _THREAD_BITS))
     used = -1 if last is None else (last - (key << _THREAD_BITS)) >> INDEX_BITS
-    return max(int(known), used + 1)
+    return 0 if run is None else int(run) + 1, max(int(known), used + 1)
 
 
 def namespace_number(session: Session, ns: str) -> Generator[Any, Any, int]:
@@ -186,6 +183,8 @@ def namespace_number(session: Session, ns: str) -> Generator[Any, Any, int]:
 
 
 def find_namespace(key: int, ns: str) -> Generator[Any, Any, int | None]:
-    """The number of a namespace; None when the thread has no such namespace."""
+    """The number of a namespace; None when the thread has no such namespace. Every thread has the root, which is 0."""
+    if ns == "":
+        return 0
     rows = yield from Query("SELECT number FROM namespaces WHERE thread_id = ? AND ns = ?", (key, ns))
     return rows[0][0] if rows else None

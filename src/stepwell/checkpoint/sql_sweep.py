@@ -10,7 +10,7 @@ from stepwell.checkpoint.pack_items import item_key, pack_items, unpack_items
 from stepwell.checkpoint.refs import Part, Ref, runs_of, slices_within
 from stepwell.checkpoint.row_sql import Reading
 from stepwell.checkpoint.rows import NO_ANCHOR, Row, StoredTask
-from stepwell.checkpoint.session import next_log
+from stepwell.checkpoint.session import next_numbers
 from stepwell.sql.query import Many, Query
 
 Op = Generator[Any, Any, Any]
@@ -23,7 +23,7 @@ def sweep(reading: Reading, rows: Sequence[Row], records: Sequence[StoredTask]) 
     """Delete item rows without use, and write anew those of which a part is used; `rows`, `records`: all that stays."""
     key = reading.key
     used = joined(used_runs(rows, records))
-    log = yield from next_log(key)
+    _, log = yield from next_numbers(key)
     yield from Query("UPDATE threads SET next_log = ? WHERE key = ?", (log, key))
     stored = yield from Query(
         "SELECT key FROM items WHERE key >= ? AND key < ? ORDER BY key",
