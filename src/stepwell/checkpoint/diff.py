@@ -15,6 +15,7 @@ from stepwell.checkpoint.diff_mapping import diff_entries, diff_members
 from stepwell.checkpoint.diff_record import diff_record
 from stepwell.checkpoint.diff_sequence import diff_sequence
 from stepwell.checkpoint.kept import (
+    NUMBERS,
     SCALARS,
     Kept,
     KeptFields,
@@ -36,6 +37,7 @@ from stepwell.checkpoint.refs import (
     Fields,
     Inline,
     Part,
+    Ref,
     Slices,
     Spot,
 )
@@ -148,10 +150,15 @@ def fields_of(work: Work, value: dict[str, Any], homes: Any) -> Kept:
 
     `homes`: key → what is kept of the channel of that name.
     """
-    refs = []
+    refs: list[Ref] = []
     outer = work.channel
     for name, part in value.items():
         work.channel = name
+        if type(part) in NUMBERS:
+            data = work.encode_once(part)
+            if len(data) <= INLINE_BYTES:
+                refs.append(Inline(data))
+                continue
         refs.append(diff(work, None, part, UNKNOWN, homes(name)).ref)
     work.channel = outer
     return KeptFields(Fields(MAPPING, tuple(value), tuple(refs)))

@@ -109,7 +109,13 @@ def _pack_moves(
     append = out.append  # nearly every number here is below 128, and every call counts: this runs for each cell
     for name, (version, ref) in cells.items():
         at = number(name)
-        append(at) if at < 128 else put_int(out, at)
+        if at < 128:
+            append(at)
+        elif at < 16384:
+            append(at & 127 | 128)
+            append(at >> 7)
+        else:
+            put_int(out, at)
         at = order[version] << 1 | (ref is not None)
         append(at) if at < 128 else put_int(out, at)
         if type(ref) is Inline and len(ref.data) < 128:

@@ -51,6 +51,14 @@ def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str]
         put_int(out, run(task.run))
     if not flags & _FIRST:
         put_int(out, task.attempt)
+    _put_writes(out, task, number)
+    if flags & _EXTRAS:
+        for data in (task.error, task.interrupts, task.answers):
+            if data is not None:
+                put_bytes(out, data)
+
+
+def _put_writes(out: bytearray, task: StoredTask, number: Callable[[str], int]) -> None:
     put_int(out, len(task.writes))
     append = out.append
     for name, ref in task.writes:
@@ -62,10 +70,6 @@ def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str]
             out += ref.data
         else:
             put_ref(out, ref)
-    if flags & _EXTRAS:
-        for data in (task.error, task.interrupts, task.answers):
-            if data is not None:
-                put_bytes(out, data)
 
 
 def _flags_of(task: StoredTask, home: Home) -> int:

@@ -284,10 +284,18 @@ def _put_slices(out: bytearray, ref: Slices) -> None:
 def _put_fields(out: bytearray, ref: Fields) -> None:
     out.append(_FIELDS | ref.kind << _LOW)
     put_int(out, len(ref.refs))
+    append = out.append
     for name in ref.names:
-        put_bytes(out, name.encode("utf-8", "surrogatepass"))
+        data = name.encode("utf-8", "surrogatepass")
+        append(len(data)) if len(data) < 128 else put_int(out, len(data))
+        out += data
     for part in ref.refs:
-        put_ref(out, part)
+        if type(part) is Inline and len(part.data) < 128:
+            append(INLINE)
+            append(len(part.data))
+            out += part.data
+        else:
+            put_ref(out, part)
 
 
 class Stored(Protocol):
