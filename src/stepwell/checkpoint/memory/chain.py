@@ -147,12 +147,17 @@ class MemoryChain(MemoryShelf):
         ours = cast(Sequence[Staged], staged)
         thread = self._thread(ours[0].at.thread, ours[0].row)
         self._leases.check(thread.thread, fence)
-        rows = self._checked(thread, ours)
+        rows: Sequence[Row]
+        if len(ours) == 1 and _is_plain(thread, ours[0]):
+            rows = (cast(Row, ours[0].row),)
+        else:
+            rows = self._checked(thread, ours)
         release = False
         for one in ours:
             due = one.due()
-            thread.store(due)
-            one.settle(due)
+            if due:
+                thread.store(due)
+                one.settle(due)
             if one.row is None:
                 thread.file((one.at.ns or "", one.at.checkpoint or ""), one.tasks)
             elif one.row in rows:
@@ -291,6 +296,15 @@ class MemoryChain(MemoryShelf):
     @at_once
     def look(self, at: At) -> Loaded | None:
         return self._load(at, None)
+
+
+def _is_plain(thread: ThreadRows, one: Staged) -> bool:
+    """Whether a commit is what most are: a row that is newer than all others and follows the head of its branch."""
+    row = one.row
+    if row is None or row.parent is None or row.id <= thread.last_id:
+        return False
+    head = thread.heads.get((row.ns, row.branch or MAIN))
+    return row.parent == head and one.expect in (None, head) and thread.row(row.ns, head) is not None
 
 
 def _registered(stager: Stager, thread: ThreadRows | None, at: At) -> Loaded | None:
