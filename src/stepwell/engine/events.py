@@ -10,7 +10,7 @@ from stepwell.engine.effects import Emit, Now
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, ts_text
-from stepwell.engine.snapshot import config_at, update_of
+from stepwell.engine.snapshot import config_at, error_text, result_of, update_of
 from stepwell.engine.task import PUSH, Task
 from stepwell.types import INTERRUPT, Interrupt
 
@@ -108,9 +108,15 @@ def show_loaded(run: Run, tasks: Sequence[Task]) -> Steps[None]:
 
 
 def _due_task(run: Run, task: Task) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": task.id, "name": task.name, "interrupts": (), "state": None}
     record = run.records.get(task.id)
-    asked = tuple(question for question, _ in open_questions(record)) if record is not None else ()
-    return {"id": task.id, "name": task.name, "interrupts": asked, "state": None}
+    if record is not None:
+        shown["interrupts"] = tuple(question for question, _ in open_questions(record))
+        if record.finished:
+            shown["result"] = copied(result_of(run.plan, record))
+        elif record.error is not None:
+            shown["error"] = error_text(record.error)
+    return shown
 
 
 def show_update(run: Run, task: Task) -> Steps[None]:

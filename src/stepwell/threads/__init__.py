@@ -9,7 +9,7 @@ from stepwell.threads.list import latest_thread, list_threads, unfinished
 from stepwell.threads.log import LogLine, ThreadLog, read_log
 from stepwell.threads.moving import export_thread, import_thread
 from stepwell.threads.provenance import provenance
-from stepwell.threads.register import ensure_thread
+from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
@@ -27,6 +27,7 @@ __all__ = [
     "unfinished",
     "provenance",
     "ensure_thread",
+    "aensure_thread",
     "export_thread",
     "import_thread",
     "ThreadLog",

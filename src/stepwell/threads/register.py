@@ -14,3 +14,8 @@ def ensure_thread(saver: ThreadSaver, config: Mapping[str, Any], metadata: Mappi
     On a thread that is there nothing changes. A registered thread is listed with status="empty" only.
     """
     saver.ensure_thread(config, metadata)
+
+
+async def aensure_thread(saver: Any, config: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
+    """`ensure_thread` on the event loop."""
+    await saver.aensure_thread(config, metadata)
