@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import secrets
-from collections.abc import AsyncIterator, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, ride_of, thread_text
@@ -16,6 +15,7 @@ from stepwell.checkpoint.tools import copying, putting, trimming
 from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.checkpoint.toolset import ThreadTools
 from stepwell.checkpoint.tuples import tuple_of
+from stepwell.errors import ThreadIdError
 from stepwell.paging import before_id, check_page
 from stepwell.saves import At, ChainSaver, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved, Staged
 
@@ -126,10 +126,10 @@ class ChainedSaver(ThreadTools, BaseCheckpointSaver):
         await self.aperform(trimming.delete_thread(self.chain, thread_text(thread_id)))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self.perform(trimming.delete_for_runs(self.chain, builtins.list(map(str, run_ids))))
+        self.perform(trimming.delete_for_runs(self.chain, several(run_ids, str)))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await self.aperform(trimming.delete_for_runs(self.chain, builtins.list(map(str, run_ids))))
+        await self.aperform(trimming.delete_for_runs(self.chain, several(run_ids, str)))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         self.perform(copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id)))
@@ -139,10 +139,10 @@ class ChainedSaver(ThreadTools, BaseCheckpointSaver):
         await self.aperform(op)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        self.perform(trimming.prune(self.chain, builtins.list(map(thread_text, thread_ids)), strategy))
+        self.perform(trimming.prune(self.chain, several(thread_ids, thread_text), strategy))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        await self.aperform(trimming.prune(self.chain, builtins.list(map(thread_text, thread_ids)), strategy))
+        await self.aperform(trimming.prune(self.chain, several(thread_ids, thread_text), strategy))
 
     # ------------------------------------------------------------------ the chain, as the engine and tools call it
 
@@ -194,6 +194,13 @@ class ChainedSaver(ThreadTools, BaseCheckpointSaver):
 def _get_tuple(chain: Chain, at: At) -> Op[CheckpointTuple | None]:
     loaded = yield from chain.load(at)
     return None if loaded is None or loaded.at.checkpoint is None else tuple_of(loaded)
+
+
+def several(ids: Any, text_of: Callable[[Any], str]) -> list[str]:
+    """Ids as text. ThreadIdError for one id instead of a list: its letters are not ids."""
+    if isinstance(ids, str | bytes):
+        raise ThreadIdError(f"a list of ids is expected, not {ids!r}. Pass [{ids!r}].")
+    return list(map(text_of, ids))
 
 
 class _Listing:

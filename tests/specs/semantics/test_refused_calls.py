@@ -11,6 +11,7 @@ from stepwell.errors import (
     GraphError,
     InvalidUpdateError,
     InvalidValueError,
+    SerializationError,
     ThreadIdError,
     UnstorableTypeError,
 )
@@ -220,3 +221,20 @@ class DescribeAValueWithoutAnEnd:
             drive.invoke(graph, {"log": []}, cfg())
 
         assert drive.get_state(graph, cfg()).next == ("a",)
+
+
+class DescribeAListOfIds:
+    @pytest.mark.parametrize("method", ["prune", "delete_for_runs"])
+    def test_that_is_one_id_is_refused(self, drive, graph, saver, method):
+        drive.invoke(graph, {"log": ["x"]}, cfg("tt"))
+        before = kept(drive, graph)
+
+        with pytest.raises(ThreadIdError, match=r"Pass \['tt'\]"):
+            drive.call(saver, method, "tt")
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize("data", ["text", None])
+    def test_nor_is_text_an_exported_thread(self, drive, saver, data):
+        with pytest.raises(SerializationError, match="an exported thread is bytes"):
+            drive.call(saver, "import_thread", data)

@@ -209,6 +209,8 @@ def _row(thread: str, fields: list[Any], names: Names, codec: Any, spots: Any, a
 
 def read(data: bytes | Iterable[bytes]) -> Parcel:
     """The frames of a stream; SerializationError when it is cut short, changed, or none of ours."""
+    if data is None or isinstance(data, str):
+        raise SerializationError(f"an exported thread is bytes, or an iterable of bytes, not {type(data).__name__}.")
     whole = bytes(data) if isinstance(data, (bytes, bytearray, memoryview)) else b"".join(data)
     if not whole.startswith(MAGIC):
         if whole.startswith(NEWER):
