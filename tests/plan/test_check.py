@@ -54,6 +54,11 @@ class DescribeTheNameOfANode:
         with pytest.raises(GraphError, match="which namespaces are made with"):
             graph.add_node(name, node)
 
+    @pytest.mark.parametrize("name", ["\ud800", "a\0b", "__interrupt__"])
+    def test_is_one_that_streams_and_databases_can_hold(self, graph, name):
+        with pytest.raises(GraphError, match="node"):
+            graph.add_node(name, node)
+
     def test_is_unique(self, graph):
         with pytest.raises(GraphError, match="there is a node 'a' already"):
             graph.add_node("a", node)
@@ -73,6 +78,13 @@ class DescribeTheNameOfANode:
     def test_comes_before_the_function(self, graph):
         with pytest.raises(GraphError, match="a name and a function, in this order"):
             graph.add_node(node, "b")
+
+
+class DescribeAKeyOfTheState:
+    @pytest.mark.parametrize("key", ["\ud800", "a\0b"])
+    def test_is_text_that_a_database_can_hold(self, key):
+        with pytest.raises(GraphError, match="the key of the state"):
+            StateGraph(TypedDict("Odd", {key: int})).add_node("a", node).add_edge(START, "a").compile()
 
 
 class DescribeTheFunctionOfANode:

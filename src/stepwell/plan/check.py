@@ -44,12 +44,25 @@ def node_name(name: str, taken: Collection[str]) -> None:
     for sign in (NS_SEP, NS_END):
         if sign in name:
             raise GraphError(f"the node name {name!r} contains {sign!r}, which namespaces are made with. Leave it out.")
+    if name == INTERRUPT:
+        raise GraphError(f"{name!r} is where streams show questions. Give the node another name.")
+    _storable(name, "the node name")
 
 
 def state_key(key: str) -> None:
     """A key of the state is none of the names that checkpoints file their own entries under."""
     if key in RESERVED_KEYS or key.startswith((ROUTE, JOIN)):
         raise GraphError(f"the state has a key {key!r}, a name that checkpoints use themselves. Rename the key.")
+    _storable(key, "the key of the state")
+
+
+def _storable(name: str, what: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{what} {name!r} holds a lone surrogate, which no database takes. Leave it out.") from None
+    if "\0" in name:
+        raise GraphError(f"{what} {name!r} holds a NUL, which no database takes. Leave it out.")
 
 
 def edge(start: str, end: str) -> None:
