@@ -190,15 +190,16 @@ class SqlChain:
         ours = cast(Sequence[SqlStaged], staged)
         session = ours[0].session
         is_last = any(one.release for one in ours)
-        if fence is not None and len(ours) == 1 and not is_last and self._is_plain(ours[0]):
-            at = session.places[cast(Row, ours[0].row).ns]
+        if fence is not None and len(ours) == 1 and self._is_plain(ours[0]):
             columns = cast(Columns, ours[0].columns)
-            ns = session.namespaces[cast(Row, ours[0].row).ns]
-            # The usual step in one statement, which is a transaction by itself.
-            if (yield Single(_INSERT_FENCED, (session.key, ns, *columns, session.key, fence.epoch))):
-                at.newest = columns.id
-                return Saved(ours[0].base)
-            yield from self._refused(session, fence)
+            name = cast(Row, ours[0].row).ns
+            insert = Single(_INSERT_FENCED, (session.key, session.namespaces[name], *columns, session.key, fence.epoch))
+            if is_last or session.owes_numbers or ours[0].due():
+                yield from self._insert_with_debts(ours[0], insert, fence)
+            elif not (yield insert):  # the usual step: one statement, which is a transaction by itself
+                yield from self._refused(session, fence)
+            session.places[name].newest = columns.id
+            return Saved(ours[0].base)
         yield from Begin("write")
         try:
             yield from self.check(session, fence)
@@ -219,9 +220,9 @@ class SqlChain:
         return Saved(ours[-1].base)
 
     def _is_plain(self, one: SqlStaged) -> bool:
-        """Whether a commit is one row at the end of the main line and nothing else: the usual step."""
+        """Whether a commit is one row at the end of the main line, beside items and names: the usual step."""
         columns, row, session = one.columns, one.row, one.session
-        if columns is None or row is None or one.records or one.due() or session.owes_numbers:
+        if columns is None or row is None or one.records:
             return False
         at = session.places.get(row.ns)
         return (
@@ -234,6 +235,17 @@ class SqlChain:
             and (row.ns, row.parent) not in session.filed
             and (one.expect is None or one.expect == row.parent)
         )
+
+    def _insert_with_debts(self, one: SqlStaged, insert: Single, fence: Fence) -> Op[None]:
+        """A row at the end of the main line, with items and names that it needs, and the end of the run."""
+        yield from Begin("write")
+        if not (yield insert):
+            yield from self._refused(one.session, fence)
+        written = yield from self.store(one)
+        if one.release:
+            yield from lease_rows.release(one.session.key, fence)
+        yield from End()
+        self._settle((one,), written, one.release)
 
     def _refused(self, session: Session, fence: Fence) -> Op[None]:
         """Raises why a row was not inserted."""
