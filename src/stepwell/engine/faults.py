@@ -35,7 +35,8 @@ def _traceback_text(error: BaseException) -> str:
     while at is not None and id(at) not in seen:
         seen.add(id(at))
         frames = [
-            (frame.filename, frame.lineno, frame.name, frame.line) for frame in traceback.extract_tb(at.__traceback__)
+            (frame.filename, frame.lineno or 0, frame.name, frame.line)
+            for frame in traceback.extract_tb(at.__traceback__)
         ]
         lines = traceback.StackSummary.from_list(frames).format()
         head = "Traceback (most recent call last):\n" if lines else ""
