@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from stepwell.errors import ConfigError
 from stepwell.ids import as_uuid_text
+
+MOST_AT_ONCE: Final = 32
 
 
 def check_page(filter: Any, limit: Any) -> None:
@@ -15,6 +17,12 @@ def check_page(filter: Any, limit: Any) -> None:
         raise ConfigError(f'filter is {filter!r}; it is a dict of metadata to be equal, like {{"source": "input"}}.')
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise ConfigError(f"limit is {limit!r}; it is how many to give, a whole number from 0, or None for all.")
+
+
+def first_size(usual: int, limit: int | None) -> int:
+    """How many entries the first read brings: all that were asked for by number, since each read takes in anew what
+    its entries share; `usual`, when nobody said how many."""
+    return usual if limit is None else min(limit, MOST_AT_ONCE)
 
 
 def before_id(before: Any) -> str | None:

@@ -16,7 +16,7 @@ from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.checkpoint.toolset import ThreadTools
 from stepwell.checkpoint.tuples import tuple_of
 from stepwell.errors import ThreadIdError
-from stepwell.paging import before_id, check_page
+from stepwell.paging import before_id, check_page, first_size
 from stepwell.saves import At, ChainSaver, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved, Staged
 
 T = TypeVar("T")
@@ -213,7 +213,7 @@ class _Listing:
         self._at = None if config is None else at_of(config, every_ns=True)
         self._filter = filter
         self._left = limit
-        self._size = FIRST_PAGE
+        self._size = first_size(FIRST_PAGE, limit)
         self._before = before_id(before)
         self._is_over = limit is not None and limit <= 0
 

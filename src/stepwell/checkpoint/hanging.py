@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final
 
 from stepwell.checkpoint.pack import pack_id, unpack_id
@@ -29,6 +29,9 @@ _PENDING: Final = (
 )
 
 
+NO_ROWS: Final[Mapping[str, Row]] = {}
+
+
 def last_id(key: int) -> Generator[Any, Any, str]:
     """The greatest id of a thread."""
     [(id,)] = yield from Query(_LAST_ID, (key,))
@@ -43,16 +46,26 @@ def pending_of(reading: Reading, row: Row, ns: int) -> Generator[Any, Any, list[
     return (yield from reading.records([(row.ns, row.id, task, data) for task, data in rows]))
 
 
-def children_of(reading: Reading, row: Row, ns: int) -> Generator[Any, Any, list[Row]]:
-    """The checkpoints that have this one as parent: the next one in order, unless it is a fork, and the forks."""
+def children_of(
+    reading: Reading, row: Row, ns: int, known: Mapping[str, Row] = NO_ROWS
+) -> Generator[Any, Any, list[Row]]:
+    """The checkpoints that have this one as parent: the next one in order, unless it is a fork, and the forks.
+
+    `known`: id → row, for rows of the namespace that are read already.
+    """
     id = pack_id(row.id)
     found = yield from Query(_NEXT, (reading.key, ns, id))
     if not found:
         return []
     forks = yield from Query(_FORKS, (reading.key, ns, id))
-    known = {columns[1] for columns in forks}
-    rows = [columns for columns in found if columns[2] == id and columns[1] not in known] + forks
-    return (yield from reading.rows(rows, {ns: row.ns})) if rows else []
+    forked = {columns[1] for columns in forks}
+    rows = [columns for columns in found if columns[2] == id and columns[1] not in forked] + forks
+    if not rows:
+        return []
+    read = [known.get(str(unpack_id(columns[1]))) for columns in rows]
+    if None not in read:
+        return [child for child in read if child is not None]
+    return (yield from reading.rows(rows, {ns: row.ns}))
 
 
 def done_by(followers: Sequence[Row]) -> tuple[StoredTask, ...]:

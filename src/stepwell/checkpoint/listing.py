@@ -194,10 +194,13 @@ class Listing:
         tasks: dict[str, list[StoredTask]] = {}
         shared: dict[str, Shared] = {}
         heads: dict[tuple[int, int], str | None] = {}
+        known: dict[tuple[str, str], dict[str, Row]] = {}
+        for row in rows:
+            known.setdefault((row.thread, row.ns), {})[row.id] = row
         for row in rows:
             key, reading = next(pair for pair in self._readings.items() if pair[1].thread == row.thread)
             ns = next(number for (thread, number), ns in self._namespaces.items() if thread == key and ns == row.ns)
-            followers = yield from children_of(reading, row, ns)
+            followers = yield from children_of(reading, row, ns, known[row.thread, row.ns])
             if (key, ns) not in heads:
                 heads[key, ns] = unpack_id((yield from head(key, ns, MAIN)))
             found = Around(head=heads[key, ns], last_id="", leaf=not followers, branch=MAIN)

@@ -13,7 +13,7 @@ from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.snapshot import config_at
 from stepwell.errors import InvalidUpdateError, InvalidValueError
-from stepwell.paging import before_id, check_page
+from stepwell.paging import before_id, check_page, first_size
 from stepwell.pregel.request import make_run, need_saver
 from stepwell.pregel.savers import address
 from stepwell.saves import At
@@ -175,7 +175,7 @@ class _Pages:
         self._before, self._left, self._more = before, limit, limit is None or limit > 0
 
     def __iter__(self) -> Iterator[tuple[Run, Any]]:
-        page = FIRST_PAGE
+        page = first_size(FIRST_PAGE, self._left)
         while self._more:
             size = page if self._left is None else min(page, self._left)
             page = min(PAGE, page * 4)
