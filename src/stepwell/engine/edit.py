@@ -19,7 +19,7 @@ from stepwell.engine.saving import Source, Steps, commit_step, save_records, ste
 from stepwell.engine.task import PULL, Task, by_path
 from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand
 from stepwell.saves import TaskRecord
-from stepwell.types import COPY, END, INPUT, StateUpdate
+from stepwell.types import COPY, END, INPUT, Command, StateUpdate
 
 ALONE = (INPUT, END, COPY)
 
@@ -141,6 +141,11 @@ def _task_for(run: Run, update: StateUpdate, due: dict[str, Task], all_due: Sequ
 def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]]:
     """What the node would write had it returned `values`; its routes are user code, so a driver runs them."""
     node = task.node
+    if isinstance(values, Command) and values.answers:
+        raise InvalidUpdateError(
+            f"update_state was given Command(resume={values.resume!r}): an update answers no question. "
+            "Answer with invoke(Command(resume=...), config)."
+        )
     if node.writes_of is None:
         raise InvalidUpdateError(f"node {task.name!r} of graph {run.plan.name!r} writes nothing that could be updated.")
     task.node = dataclasses.replace(

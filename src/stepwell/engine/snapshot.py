@@ -13,7 +13,7 @@ from stepwell.engine.saving import path_text
 from stepwell.engine.task import Task
 from stepwell.engine.values import LazyValues
 from stepwell.plan.plan import Plan
-from stepwell.saves import Loaded, TaskRecord
+from stepwell.saves import At, Loaded, TaskRecord
 from stepwell.types import NO_WRITES, NS_END, NS_SEP, RETURN, Interrupt, PregelTask, StateSnapshot
 
 
@@ -25,6 +25,13 @@ def config_at(thread: str, ns: str, checkpoint: str | None, parents: Mapping[str
     if parents:
         configurable["checkpoint_map"] = {**parents, **({ns: checkpoint} if checkpoint else {})}
     return {"configurable": configurable}
+
+
+def on_branch(config: dict[str, Any], at: At) -> dict[str, Any]:
+    """The config with the branch that the call named, so that what is run from it moves that branch."""
+    if at.branch not in (None, "main"):
+        config["configurable"]["branch"] = at.branch
+    return config
 
 
 def update_of(plan: Plan, writes: Iterable[tuple[str, Any]]) -> Any:
@@ -138,10 +145,10 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
     return StateSnapshot(
         run.shown() if finished else _values_of(run, loaded),
         tuple(view.name for view in views if view.id not in done),
-        config_at(at.thread, at.ns or "", at.checkpoint, parents),
+        on_branch(config_at(at.thread, at.ns or "", at.checkpoint, parents), at),
         {**loaded.metadata, "branch": at.branch or "main"},
         loaded.ts,
-        config_at(at.thread, at.ns or "", loaded.parent, parents) if loaded.parent else None,
+        on_branch(config_at(at.thread, at.ns or "", loaded.parent, parents), at) if loaded.parent else None,
         views,
         tuple(question for view in views for question in view.interrupts),
     )

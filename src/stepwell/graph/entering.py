@@ -9,7 +9,7 @@ from stepwell.errors import EmptyInputError, ErrorCode, InvalidUpdateError, crea
 from stepwell.nodes.writing import StateKeys
 from stepwell.plan.plan import Writes
 from stepwell.plan.schema import ROOT, update_of
-from stepwell.types import START
+from stepwell.types import START, Send
 
 
 def entering(keys: StateKeys) -> Callable[[Any], Writes]:
@@ -24,6 +24,11 @@ def entering(keys: StateKeys) -> Callable[[Any], Writes]:
             raise EmptyInputError(
                 "the run was given no input. Pass the keys to begin with, as in invoke({'messages': […]}, config). "
                 "None continues a thread that was interrupted."
+            )
+        if isinstance(input, Send):
+            raise InvalidUpdateError(
+                f"the input is a Send to node {input.node!r}. A Send is what a route or a Command's goto answers: "
+                "pass Command(goto=Send(...)) to begin with it."
             )
         if keys.is_root:
             return [(START, keys.finish([(ROOT, input)], "the input")[0][1])]

@@ -16,7 +16,7 @@ from stepwell.errors import (
     UnstorableTypeError,
 )
 from stepwell.graph import START
-from stepwell.types import Command, StateUpdate
+from stepwell.types import Command, Send, StateUpdate
 from tests.specs.given import cfg, chain, cid
 
 
@@ -238,3 +238,10 @@ class DescribeAListOfIds:
     def test_nor_is_text_an_exported_thread(self, drive, saver, data):
         with pytest.raises(SerializationError, match="an exported thread is bytes"):
             drive.call(saver, "import_thread", data)
+
+
+def test_a_send_is_no_input(drive, saver):
+    with pytest.raises(InvalidUpdateError, match="Send to node 'a'"):
+        drive.invoke(chain("a", saver), Send("a", {"log": []}), cfg())
+
+    assert drive.get_state(chain("a", saver), cfg()).created_at is None

@@ -295,6 +295,30 @@ class DescribeSeveralUpdatesAtOnce:
             drive.bulk_update_state(chain("ab", saver), cfg(), nothing)
 
 
+class DescribeAnUpdateThatIsAnAnswer:
+    def test_is_refused_and_leaves_the_question_open(self, drive, saver):
+        graph = chain({"ask": lambda s: {"log": [interrupt("?")]}}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+
+        with pytest.raises(InvalidUpdateError, match="answers no question"):
+            drive.update_state(graph, cfg(), Command(resume=5), as_node="ask")
+
+        assert len(drive.get_state(graph, cfg()).interrupts) == 1
+
+
+class DescribeAConfigOfABranch:
+    def test_keeps_the_branch_that_was_named(self, drive, saver):
+        graph = chain("a", saver)
+        drive.invoke(graph, {"log": ["1"]}, cfg())
+        drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "alt")
+        named = drive.get_state(graph, cfg(branch="alt")).config
+
+        drive.invoke(graph, {"log": ["2"]}, named)
+
+        assert drive.get_state(graph, cfg()).values["log"] == ["1", "a"]
+        assert drive.get_state(graph, cfg(branch="alt")).values["log"] == ["1", "a", "2", "a"]
+
+
 class DescribeAnUpdateOfAWaitingThread:
     def waiting(self, drive, saver):
         graph = chain({"a": writes_name("a"), "ask": lambda s: {"log": [interrupt("?")]}, "b": writes_name("b")}, saver)
