@@ -56,6 +56,7 @@ class LoopDriver:
         self.waiter: asyncio.Future[None] | None = None
         self.crew: Crew | None = None
         self.returning: Fence | None = None
+        self.leads = bind  # the driver of a @task call ends long before the run
         self.background: asyncio.Task[Any] | None = None
         self.in_place: bool = getattr(self.chain, "in_place", False)
         if bind:
@@ -114,7 +115,7 @@ class LoopDriver:
         """Gives the thread back where the loop was closed with the run in it; that may show in the middle of anything,
         so it is done beside it."""
         fence = self.returning or self.run.fence
-        if fence is not None and self.run.parent is None:
+        if fence is not None and self.leads and self.run.parent is None:
             self.run.fence = self.returning = None
             threading.Thread(target=_release, args=(self.chain, fence), name="stepwell-release", daemon=True).start()
 
