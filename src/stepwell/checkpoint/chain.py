@@ -275,8 +275,7 @@ class SqlChain:
     def store(self, staged: SqlStaged) -> Op[Any]:
         """Writes items and numbers that rows need; answers what was written, for `_settle`."""
         session = staged.session
-        yield from session.save_numbers()
-        numbers = list(session.names.unsaved), session.runs.unsaved()
+        numbers = yield from session.save_numbers()
         due = staged.due()
         sealer = self.sealer
         rows = []

@@ -28,6 +28,7 @@ from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import Session
 from stepwell.checkpoint.work import Codec
+from stepwell.errors import DatabaseError
 from stepwell.sql.query import Query
 
 COLUMNS: Final = (
@@ -250,15 +251,25 @@ class Reading:
         rows = yield from Query("SELECT number, run_id, metadata FROM runs WHERE thread_id = ?", (self.key,))
         self.runs.update({number: (run, metadata) for number, run, metadata in rows})
 
+    def _learn_once(self, has_learned: bool, error: KeyError) -> Generator[Any, Any, bool]:
+        if has_learned:
+            raise DatabaseError(
+                f"thread {self.thread!r}: rows speak of number {error}, and what it means is not stored. "
+                "The database was damaged or edited by hand; older checkpoints may still be readable."
+            ) from error
+        yield from self.learn_runs()
+        return True
+
     def rows(self, found: Sequence[Sequence[Any]], namespaces: Mapping[int, str]) -> Generator[Any, Any, list[Row]]:
         """The checkpoints of some rows (COLUMNS), with everything that their references point at read."""
         yield from self._need_runs({columns[5] for columns in found})
+        has_learned = False
         while True:
             self.pointed.missing.clear()
             try:
                 rows = [self._row(columns, namespaces[columns[0]]) for columns in found]
-            except KeyError:  # a record of another run than the row's
-                yield from self.learn_runs()
+            except KeyError as error:  # a record of another run than the row's
+                has_learned = yield from self._learn_once(has_learned, error)
                 continue
             if not self.pointed.missing:
                 return rows
@@ -303,12 +314,13 @@ class Reading:
 
     def records(self, found: Sequence[tuple[str, str, str, bytes]]) -> Generator[Any, Any, list[StoredTask]]:
         """The task records of some (ns, checkpoint, task, data), with everything they point at read."""
+        has_learned = False
         while True:
             self.pointed.missing.clear()
             try:
                 tasks = [self._record(*row) for row in found]
-            except KeyError:
-                yield from self.learn_runs()
+            except KeyError as error:
+                has_learned = yield from self._learn_once(has_learned, error)
                 continue
             if not self.pointed.missing:
                 return tasks

@@ -116,17 +116,21 @@ class Session:
             self.ledger.remember({data: found})
         return found
 
-    def save_numbers(self) -> Generator[Any, Any, None]:
-        """Writes what numbers mean that the next rows use."""
+    def save_numbers(self) -> Generator[Any, Any, tuple[list[int], list[tuple[int, str, str]]]]:
+        """Writes what numbers mean that the next rows use; answers which, for `settle_numbers`.
+
+        Other threads give numbers meanwhile: those are not among the answer.
+        """
         runs = self.runs.unsaved()
         if runs:
             sql = "INSERT OR REPLACE INTO run_rows (thread_id, number, run_id, metadata) VALUES (?, ?, ?, ?)"
             number = self.names.number
             yield from Many(sql, [(self.key, at, pack_run(run), number(common)) for at, run, common in runs])
-        names = self.names.unsaved
+        names = list(self.names.unsaved.items())
         if names:
-            rows = [(self.key, number, name) for number, name in list(names.items())]
+            rows = [(self.key, number, name) for number, name in names]
             yield from Many("INSERT OR REPLACE INTO names (thread_id, number, name) VALUES (?, ?, ?)", rows)
+        return [number for number, _ in names], runs
 
     @property
     def owes_numbers(self) -> bool:

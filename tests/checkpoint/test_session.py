@@ -1,0 +1,33 @@
+"""What a process knows of a thread while it writes to it."""
+
+from __future__ import annotations
+
+from stepwell.checkpoint.ledger import Ledger
+from stepwell.checkpoint.names import Names
+from stepwell.checkpoint.session import Runs, Session
+
+
+def session() -> Session:
+    return Session("t", 1, Ledger("t", 0), Names(), Runs(0))
+
+
+class DescribeNumbers:
+    def test_that_are_given_while_others_are_written_are_still_owed(self) -> None:
+        # given a name that is being written
+        mine = session()
+        mine.names.number("first")
+        writing = mine.save_numbers()
+        statement = next(writing)
+
+        # when another thread gives a number to a second one
+        mine.names.number("second")
+        written = ([], [])
+        try:
+            writing.send(None)
+        except StopIteration as end:
+            written = end.value
+        mine.settle_numbers(*written)
+
+        # then the second is not taken for written
+        assert [row[2] for row in statement.rows] == ["first"]
+        assert list(mine.names.unsaved.values()) == ["second"]
