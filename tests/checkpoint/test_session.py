@@ -31,3 +31,17 @@ class DescribeNumbers:
         # then the second is not taken for written
         assert [row[2] for row in statement.rows] == ["first"]
         assert list(mine.names.unsaved.values()) == ["second"]
+
+    def test_of_a_graphs_channels_and_nodes_are_given_at_once(self) -> None:
+        mine = session()
+
+        mine.expect_names(frozenset({"text", "branch:to:model"}))
+
+        assert set(mine.names.unsaved.values()) == {"text", "branch:to:model", "model"}
+
+    def test_of_a_graph_with_very_many_channels_are_given_one_by_one(self) -> None:
+        mine = session()
+
+        mine.expect_names(frozenset(f"channel {number}" for number in range(1000)))
+
+        assert not mine.names.unsaved

@@ -177,6 +177,7 @@ class SqlChain:
             )
         staged = SqlStaged(self.stager.stage(what), session)
         if staged.row is not None:
+            session.expect_names(cast(Commit, what).pure)
             staged.columns = columns_of(staged.row, session, self.codec, self.sealer)
         else:
             ns, checkpoint = what.at.ns or "", what.at.checkpoint or ""

@@ -11,8 +11,10 @@ from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS, Ledger
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import unpack_id
 from stepwell.sql.query import Many, Query
+from stepwell.types import ROUTE
 
 _THREAD_BITS: Final = LOG_BITS + INDEX_BITS
+_FEW_CHANNELS: Final = 128
 _OWN_COLUMNS: Final = ("source", "step")
 _NEW_NAMESPACE: Final = """INSERT INTO namespaces (thread_id, ns, number)
 SELECT ?1, ?2, (SELECT ifnull(max(number), -1) + 1 FROM namespaces WHERE thread_id = ?1) RETURNING number"""
@@ -81,11 +83,24 @@ class Session:
     have records in the table.
     """
 
-    __slots__ = ("_metadata", "epoch", "filed", "key", "ledger", "names", "namespaces", "places", "runs", "thread")
+    __slots__ = (
+        "_expected",
+        "_metadata",
+        "epoch",
+        "filed",
+        "key",
+        "ledger",
+        "names",
+        "namespaces",
+        "places",
+        "runs",
+        "thread",
+    )
 
     def __init__(self, thread: str, key: int, ledger: Ledger, names: Names, runs: Runs) -> None:
         self.thread, self.key, self.ledger, self.names, self.runs = thread, key, ledger, names, runs
         self.epoch = 0
+        self._expected: set[frozenset[str]] = set()
         self._metadata: tuple[Mapping[str, Any], str | bytes] = ({}, b"")
         self.namespaces: dict[str, int] = {}
         self.places: dict[str, Place] = {}
@@ -105,6 +120,18 @@ class Session:
     def note_metadata(self, metadata: Mapping[str, Any], packed: str | bytes) -> None:
         """Keeps the metadata of a checkpoint for `last_metadata`."""
         self._metadata = (metadata, packed)
+
+    def expect_names(self, channels: frozenset[str]) -> None:
+        """Numbers the channels of a graph and the nodes they lead to, if these are few, so that they are written at
+        once rather than a few with each step."""
+        if channels in self._expected or len(channels) > _FEW_CHANNELS:
+            return
+        self._expected.add(channels)
+        number = self.names.number
+        for channel in sorted(channels):
+            number(channel)
+            if channel.startswith(ROUTE):
+                number(channel.removeprefix(ROUTE))
 
     def place(self, data: bytes) -> tuple[int, int]:
         """Places bytes that a row points at; they are written with the next commit."""
