@@ -149,6 +149,7 @@ class Loaded:
     last_id: str  # greatest id of the thread, "" when it has none
     base: Base
     fence: Fence | None  # with a lease asked for, an unknown thread answers an empty Loaded (step -2); else None
+    meeting: bool = False  # with a lease: another branch stands at this checkpoint too
 
 
 @dataclass(slots=True)

@@ -61,6 +61,8 @@ def stored(made, *names, step=0):
 def entered(made, given, load, **fields):
     """A run that took what the caller gave; and what it was asked meanwhile."""
     run, world = saved_run(made, **fields), World(load)
+    if load is not None and not load.leaf:  # it was addressed by its id: a head is always a leaf of its branch
+        run.at = At(run.at.thread, run.at.ns, load.at.checkpoint, run.at.branch)
     world.play(open_run(run))
     world.log.clear()
     world.play(enter(run, given))

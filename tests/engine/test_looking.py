@@ -230,13 +230,13 @@ class DescribeAGraphInside:
     def outer(self, **graph):
         return plan(node("outer", subgraphs=(SimpleNamespace(**graph),)), node("plain"), first=["outer", "plain"])
 
-    def look(self, made, inside, load=None):
+    def look(self, made, inside, load=None, at=None):
         load = load or loaded({"to_outer": None, "to_plain": None})
         run = saved_run(made, checkpoint_id=CHECKPOINT)
         [outer] = due(run, "outer")
         ns = "outer" if made.nodes["outer"].subgraphs[0].__dict__.get("checkpointer") is True else outer.ns
         world = World({"": load, ns: inside})
-        return world.play(look(view(made), At("t"), lambda graph: view(self.INNER))), world, ns
+        return world.play(look(view(made), at or At("t"), lambda graph: view(self.INNER))), world, ns
 
     def test_is_shown_with_its_state(self):
         state, _, _ = self.look(self.outer(), loaded({"to_x1": None, "x": 3}, at=At("t", "outer:1", CHECKPOINT)))
@@ -273,9 +273,9 @@ class DescribeAGraphInside:
         made = self.outer(checkpointer=True)
         load = loaded({"to_outer": None}, leaf=False, children={"outer": "then"})
 
-        _, world, _ = self.look(made, loaded({"x": 3}), load)
+        _, world, _ = self.look(made, loaded({"x": 3}), load, At("t", checkpoint=CHECKPOINT))
 
-        assert [read.at.checkpoint for read in world.log] == [None, "then"]
+        assert [read.at.checkpoint for read in world.log] == [CHECKPOINT, "then"]
 
 
 class DescribeAResult:

@@ -115,8 +115,7 @@ class SqlChain:
         ns = yield from find_namespace(key, at.ns or "")
         branch = at.branch or MAIN
         found: list[Any] = []
-        top: bytes | None = None
-        newest: bytes | None = None
+        top = newest = None
         if ns is not None:
             if fence is not None and session is not None:
                 session.namespaces[at.ns or ""] = ns
@@ -129,13 +128,14 @@ class SqlChain:
         if not found and fence is None:
             return None
         around = Around(head=unpack_id(top), last_id=(yield from last_id(key)), branch=branch, fence=fence)
+        if fence is not None and session is not None and ns is not None:
+            around.meeting = stands.is_meeting(branch, wanted)
         if not found:
             return open_nothing(self.stager, at, around)
         names = session.names if session is not None else (yield from read_names(key))
         reading = Reading(at.thread, key, names, self.codec, self.sealer)
         (row,) = yield from reading.rows(found, {found[0][0]: at.ns or ""})
-        is_last = newest is not None and found[0][1] == newest
-        return (yield from self.open(reading, row, around, with_tips=session is not None, is_last=is_last))
+        return (yield from self.open(reading, row, around, with_tips=session is not None, is_top=found[0][1] == newest))
 
     def _fallback(self, at: At, key: int, ns: int) -> Op[bytes | None]:
         """Where a branch begins in a namespace that it has not written: at main's head, below the root."""
@@ -149,13 +149,13 @@ class SqlChain:
         raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
 
     def open(
-        self, reading: Reading, row: Row, around: Around, *, with_tips: bool = False, is_last: bool = False
+        self, reading: Reading, row: Row, around: Around, *, with_tips: bool = False, is_top: bool = False
     ) -> Op[Loaded]:
-        """A row with what hangs on it, as a saver hands it out. `is_last`: nothing can follow it."""
+        """A row with what hangs on it, as a saver hands it out. `is_top`: nothing can follow it."""
         ns = yield from find_namespace(reading.key, row.ns)
         assert ns is not None
         around.pending = tuple((yield from pending_of(reading, row, ns)))
-        followers = [] if is_last else (yield from children_of(reading, row, ns))
+        followers = [] if is_top else (yield from children_of(reading, row, ns))
         around.leaf = not followers
         around.done = done_by(followers)
         fetched = yield from reading.fetch_for((row,), (*around.pending, *around.done))

@@ -76,6 +76,12 @@ class Place:
             return found[0]
         return self.newest if branch == MAIN else None
 
+    def is_meeting(self, branch: str, id: bytes | None) -> bool:
+        """Whether another branch stands there as well."""
+        if branch != MAIN and MAIN not in self.rows and self.newest == id:
+            return True
+        return any(at == id and not auto for name, (at, auto) in self.rows.items() if name != branch)
+
     def advance(self, branch: str, id: bytes, parent: bytes | None) -> Generator[Any, Any, None]:
         """Moves the head of `branch` to a new checkpoint; a head that is not above it stays as a leaf."""
         old = self.head(branch)

@@ -82,6 +82,7 @@ class Around:
     fence: Fence | None = None
     tips: Mapping[int, int] | None = None
     shared: Shared | None = None
+    meeting: bool = False
 
 
 def open_row(stager: Stager, row: Row, items: Items, around: Around) -> Loaded:
@@ -111,6 +112,7 @@ def open_row(stager: Stager, row: Row, items: Items, around: Around) -> Loaded:
         last_id=around.last_id,
         base=base,
         fence=around.fence,
+        meeting=around.meeting,
     )
 
 

@@ -148,6 +148,8 @@ def _carry_on(run: Run) -> Steps[None]:
         yield from _graft(run, due, loaded.done)
     elif run.parent is not None and not loaded.leaf and run.starts:
         yield from _fork(run, due, run.checkpoint_id)
+    elif loaded.meeting and loaded.leaf and due and loaded.pending and run.parent is None:
+        yield from _part(run, due, list(stored_records(run, due, loaded.pending).values()), {})
     elif loaded.leaf or not due or run.parent is not None:
         run.records = stored_records(run, due, loaded.pending)
         yield from show_loaded(run, due)
@@ -162,6 +164,19 @@ def _fork(run: Run, due: Sequence[Task], parent: str | None) -> Steps[None]:
     yield from commit_step(run, "fork", Moves(), (), names=names, parent=parent)
     if run.modes:
         yield from show_checkpoint(run, "fork", parent, due)
+
+
+def _part(
+    run: Run,
+    due: Sequence[Task],
+    records: Sequence[TaskRecord],
+    taken: dict[str, list[tuple[str, Any]]],
+) -> Steps[None]:
+    """A fork that takes along what was made where it leaves; what waits there goes on waiting for others."""
+    stood = standing(due)
+    yield from _fork(run, due, run.checkpoint_id)
+    run.records = carried(run, stood, records, taken)
+    yield from save_records(run, run.records.values())
 
 
 def _graft(run: Run, due: Sequence[Task], records: Sequence[TaskRecord]) -> Steps[None]:
@@ -218,7 +233,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
         )
     due = waiting_tasks(run)
     run.resuming = run.passing = True
-    if loaded.leaf:
+    if loaded.leaf and not loaded.meeting:
         run.records = stored_records(run, due, loaded.pending)
         yield from show_loaded(run, due)
         pending = tuple(run.records.values())
@@ -227,13 +242,15 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
         _take_answers(run, taken)
         yield from save_records(run, [run.records[task] for task in taken])
         return
-    asked, finished = asked_again(loaded.done)
+    if loaded.leaf:
+        left = stored_records(run, due, loaded.pending).values()
+        asked = [record for record in left if not record.finished]
+        finished = [record for record in left if record.finished]
+    else:
+        asked, finished = asked_again(loaded.done)
     taken = match_answers(command.resume, asked, ())
     yield from start_inside(run, asked, taken)
-    stood = standing(due)
-    yield from _fork(run, due, run.checkpoint_id)
-    run.records = carried(run, stood, [*finished, *asked], taken)
-    yield from save_records(run, run.records.values())
+    yield from _part(run, due, [*finished, *asked], taken)
 
 
 def _answered_before(run: Run) -> Steps[tuple[str, ...]]:

@@ -58,6 +58,7 @@ def _where_asked(run: Run, ns: str, ids: set[str]) -> Steps[tuple[str, str] | No
     assert run.at is not None
     page = yield from History(At(run.at.thread, ns, None, run.at.branch), limit=LOOK_BACK)
     for item in page.items:
-        if any(question.id in ids for record in item.done for question, _ in record.interrupts):
+        made = (*item.done, *item.pending)
+        if any(question.id in ids for record in made for question, _ in record.interrupts):
             return ns, item.at.checkpoint or ""
     return None

@@ -46,6 +46,7 @@ def look(viewed: Viewed, at: At, view_of: ViewOf | None = None) -> Steps[StateSn
     loaded = yield from Load(at)
     if loaded is None or loaded.step == EMPTY_STEP:
         return _nothing_at(at, loaded)
+    loaded.leaf = loaded.leaf or at.checkpoint is None
     states = yield from _states_inside(viewed, loaded, view_of) if view_of is not None else _no_states()
     return snapshot_of(viewed.run_at(loaded.at), loaded, live=at.checkpoint is None, states=states)
 

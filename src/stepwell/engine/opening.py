@@ -46,6 +46,7 @@ def _load_root(run: Run) -> Steps[Loaded]:
     loaded = yield from Load(at, LeaseWish(run.run_id, run.busy_wait))
     assert loaded is not None
     run.fence = loaded.fence
+    loaded.leaf = loaded.leaf or at.checkpoint is None  # its branch goes on there, whoever else did
     if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:
         if run.fence is not None:
             yield Release(run.fence)

@@ -136,6 +136,7 @@ class MemoryChain(MemoryShelf):
             fence=fence,
             tips=thread.tips_of(row),
             shared=shared,
+            meeting=fence is not None and thread.is_meeting(row.ns, branch or MAIN, row.id),
         )
         return open_row(self.stager, row, thread.view(), around)
 

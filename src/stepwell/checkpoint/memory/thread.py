@@ -172,6 +172,13 @@ class ThreadRows:
         if row.id > self.last_id:
             self.last_id = row.id
 
+    def is_meeting(self, ns: str, branch: str, id: str) -> bool:
+        """Whether another branch stands at a checkpoint as well."""
+        own = (ns, branch)
+        return len(self.heads) > 1 and any(
+            at == id and key != own and key[0] == ns and key not in self.autos for key, at in self.heads.items()
+        )
+
     def replace(self, row: Row) -> None:
         """`add`, in place of a row with the same key."""
         old = self.row(row.ns, row.id)
