@@ -34,6 +34,7 @@ StepwellError                       base of all that are ordinary exceptions
     ├── DuplicateCheckpointError    the id exists with other content
     ├── ParentMissingError          the parent of a checkpoint is gone
     ├── DatabaseError               full, read-only, locked, truncated, I/O
+    │   ├── LockedDatabaseError     somebody else keeps it locked: try again
     │   ├── ForeignDatabaseError    not one of ours, or made by a newer version
     │   └── MixedSqliteError        two SQLite libraries on one file in one process
     └── SerializationError          (TypeError)
@@ -251,6 +252,10 @@ class ParentMissingError(SaverError):
 
 class DatabaseError(SaverError):
     """The database could not do what it was asked: full, read-only, locked, truncated, I/O."""
+
+
+class LockedDatabaseError(DatabaseError):
+    """Another process or connection kept the database locked for longer than the timeout; nothing was changed."""
 
 
 class ForeignDatabaseError(DatabaseError):

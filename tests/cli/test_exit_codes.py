@@ -20,6 +20,7 @@ class DescribeExitCodes:
             (errors.UnfinishedQuestionError("q"), USAGE),
             (errors.ThreadBusyError("busy"), BUSY),
             (errors.StaleRunError("stale"), BUSY),
+            (errors.LockedDatabaseError("locked"), BUSY),
             (errors.ForeignDatabaseError("foreign"), DAMAGED),
             (errors.MixedSqliteError("mixed"), DAMAGED),
             (errors.UnknownTypeError("type"), DAMAGED),

@@ -82,6 +82,16 @@ class DescribeARun:
         assert (asked["status"], asked["questions"][0]["value"]) == ("waiting", "sure?")
         assert (answered["status"], answered["reply"]) == ("idle", "you said yes")
 
+    def test_that_waits_on_a_branch_says_how_to_answer_there(self, stepwell, module):
+        graph = f"{module(ASKING)}:graph"
+        stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
+        forked = stepwell("fork", "t", "--branch", "other", "--json").json
+
+        asked = stepwell("run", "--graph", graph, "--thread", "t", "--branch", "other", "--resume")
+
+        assert forked["go_on"].endswith("--thread t --branch other")
+        assert f"--graph {graph} --thread t --branch other --answer TEXT" in asked.err
+
     def test_refuses_a_message_while_a_question_is_open(self, stepwell, module):
         graph = f"{module(ASKING)}:graph"
         stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")

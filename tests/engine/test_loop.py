@@ -97,7 +97,7 @@ class DescribeTheStepLimit:
         assert world.trace[-1] == "Release"
 
     def test_without_a_saver_does_not_promise_to_continue(self):
-        with pytest.raises(GraphRecursionError, match=r"Call it and a higher"):
+        with pytest.raises(GraphRecursionError, match=r"nothing of it is kept. Call it with a higher"):
             World().play(run_graph(run_of(loop_of(), limit=1), {}))
 
     def test_does_not_count_the_entry(self):

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from stepwell.errors import DatabaseError, ForeignDatabaseError
+from stepwell.errors import DatabaseError, ForeignDatabaseError, LockedDatabaseError
 from stepwell.sql.sqlite import SqliteDatabase
 from tests.sql.conftest import make_table, put, values
 
@@ -62,7 +62,7 @@ class DescribeALockedDatabase:
         assert holder.stdout is not None
         holder.stdout.readline()
 
-        with pytest.raises(DatabaseError, match="longer than the busy timeout"):
+        with pytest.raises(LockedDatabaseError, match="longer than the busy timeout"):
             database.perform(put("x"))
         holder.communicate(b"\n")
 

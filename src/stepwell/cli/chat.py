@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -42,7 +41,7 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
         talk.pick_up()
         _converse(talk)
         if not talk.at.is_new:
-            again = f"stepwell chat{asked.db_flag}{graph_flag(spec)} --thread {shlex.quote(talk.at.thread_id)}"
+            again = f"stepwell chat{asked.db_flag}{graph_flag(spec)}{talk.at.flags}"
             click.echo(f"Carry on with: {again}", err=True)
 
 

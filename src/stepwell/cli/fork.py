@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-
 import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
+from stepwell.cli.place import Place
 from stepwell.threads import (
     find_checkpoint,
     find_thread,
@@ -47,8 +46,7 @@ def command(
             forked = fork_to_thread(saver, thread_id, new_thread_id() if into == "new" else into, id)
         else:
             forked = fork_thread(saver, thread_id, id, name=branch or "")
-    go_on = f"stepwell chat{asked.db_flag} --thread {shlex.quote(forked.thread_id)}"
-    go_on += f" --branch {shlex.quote(forked.branch)}" if into is None else ""
+    go_on = f"stepwell chat{asked.db_flag}{Place(forked.thread_id, forked.branch if into is None else None).flags}"
     if asked.json:
         print_json(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -56,6 +57,13 @@ class Place:
             named["branch"] = self.branch
         metadata = {TITLE: self.title} if self.title else {}
         return {"configurable": named, "metadata": metadata, "on_busy": "wait", "busy_timeout": self.wait}
+
+    @property
+    def flags(self) -> str:
+        """What to add to a command that shall carry on here."""
+        return f" --thread {shlex.quote(self.thread_id)}" + (
+            f" --branch {shlex.quote(self.branch)}" if self.branch else ""
+        )
 
     def entitle(self, text: str) -> None:
         """Takes `text` as the title of the thread when it has none."""

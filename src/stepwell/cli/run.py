@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from typing import Any
 
@@ -93,7 +92,7 @@ def _finish(command: str, at: Place, ended: Ended) -> None:
         click.echo()
     else:
         click.echo(json.dumps(plain(ended.values), ensure_ascii=False, indent=2))
-    again = f"{command} --thread {shlex.quote(at.thread_id)}"
+    again = command + at.flags
     for question in ended.questions:
         click.echo(f"waiting: {printable(json.dumps(plain(question.value), ensure_ascii=False))}", err=True)
     if ended.questions:

@@ -193,11 +193,14 @@ def _stops_at(run: Run, names: Sequence[str] | str, tasks: Sequence[Task]) -> bo
 
 def _limit_reached(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
     waiting = ", ".join(sorted({task.name for task in tasks}))
-    onward = "Continue with invoke(None, config)" if run.chain is not None else "Call it"
+    onward = (
+        "All steps up to here are kept. Continue with invoke(None, config) and a higher config['recursion_limit'],"
+        if run.chain is not None
+        else "Without a checkpointer nothing of it is kept. Call it with a higher config['recursion_limit'],"
+    )
     return GraphRecursionError(
         f"graph {run.plan.name!r} took {run.limit} supersteps and is not finished: {waiting} would be next. "
-        f"All steps up to here are kept. {onward} and a higher config['recursion_limit'], "
-        "or check why it does not end. "
+        f"{onward} or check why it does not end. "
         "[GRAPH_RECURSION_LIMIT]"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepwell.errors import DatabaseError, ForeignDatabaseError
+from stepwell.errors import DatabaseError, ForeignDatabaseError, LockedDatabaseError
 
 BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
 _ADVICE = {
@@ -34,4 +34,5 @@ def typed_error(error: BaseException, code: int, where: str) -> DatabaseError:
     advice = _ADVICE.get(primary)
     if advice is None:
         return DatabaseError(f"{where}: {error}")
-    return DatabaseError(f"{where}: {error}. {advice}")
+    kind = LockedDatabaseError if primary in (BUSY, LOCKED) else DatabaseError
+    return kind(f"{where}: {error}. {advice}")
