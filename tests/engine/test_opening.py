@@ -262,7 +262,14 @@ class DescribeAGraphInsideATask:
         )
 
         assert [load.at.ns for load in world.log] == ["outer:old", "outer"]
-        assert (run.grafted, run.head, run.loaded.pending, run.loaded.leaf) == (True, None, (), False)
+        assert (run.grafted, run.head, run.loaded.pending, run.loaded.leaf) == (True, None, ("kept",), False)
+
+    def test_takes_over_what_was_made_before_only_from_where_it_still_waits(self):
+        there = loaded({"x": 5}, at=At("t", "outer:old", OTHER), pending=("left",), done=("made",))
+
+        run, _ = self.inside({"outer:old": there, "outer": None}, ns="outer", starts={"outer": ("outer:old", OTHER)})
+
+        assert (run.loaded.pending, run.loaded.done) == ((), ("made",))
 
     def test_takes_over_nothing_where_that_checkpoint_is_gone(self):
         run, _ = self.inside({}, ns="outer", starts={"outer": ("outer:old", OTHER)})

@@ -12,7 +12,7 @@ from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_loaded, show_values
-from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, start_inside
+from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, start_inside, still_open
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.parking import file_parked, park
@@ -145,11 +145,13 @@ def _carry_on(run: Run) -> Steps[None]:
     due = waiting_tasks(run)
     run.resuming = run.passing = True
     if run.grafted:
-        yield from _graft(run, due, loaded.done)
+        yield from _graft(run, due)
     elif run.parent is not None and not loaded.leaf and run.starts:
         yield from _fork(run, due, run.checkpoint_id)
     elif loaded.meeting and loaded.leaf and due and loaded.pending and run.parent is None:
-        yield from _part(run, due, list(stored_records(run, due, loaded.pending).values()), {})
+        left = list(stored_records(run, due, loaded.pending).values())
+        yield from start_inside(run, still_open(left)[0])
+        yield from _part(run, due, left, {})
     elif loaded.leaf or not due or run.parent is not None:
         run.records = stored_records(run, due, loaded.pending)
         yield from show_loaded(run, due)
@@ -179,14 +181,18 @@ def _part(
     yield from save_records(run, run.records.values())
 
 
-def _graft(run: Run, due: Sequence[Task], records: Sequence[TaskRecord]) -> Steps[None]:
+def _graft(run: Run, due: Sequence[Task]) -> Steps[None]:
     """A graph inside a task that starts from another's checkpoint; with answers, from what was made there too."""
-    asked, finished = asked_again(records)
+    loaded = run.loaded
+    assert loaded is not None
+    waits = not loaded.done
+    records = loaded.pending if waits else loaded.done
+    asked, finished = still_open(records) if waits else asked_again(records)
     answers = answers_from_above(run, asked)
     taken = match_answers(answers, asked, ()) if answers else {}
-    yield from start_inside(run, asked, taken)
+    yield from start_inside(run, asked, None if waits else taken)
     yield from _fork(run, due, None)
-    if taken:
+    if taken or waits:
         stood = {record.task: (record.path, record.node) for record in records}
         run.records = carried(run, stood, [*finished, *asked], taken)
         yield from save_records(run, run.records.values())
@@ -243,13 +249,11 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
         yield from save_records(run, [run.records[task] for task in taken])
         return
     if loaded.leaf:
-        left = stored_records(run, due, loaded.pending).values()
-        asked = [record for record in left if not record.finished]
-        finished = [record for record in left if record.finished]
+        asked, finished = still_open(list(stored_records(run, due, loaded.pending).values()))
     else:
         asked, finished = asked_again(loaded.done)
     taken = match_answers(command.resume, asked, ())
-    yield from start_inside(run, asked, taken)
+    yield from start_inside(run, asked, None if loaded.leaf else taken)
     yield from _part(run, due, [*finished, *asked], taken)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepwell.engine.effects import History
-from stepwell.engine.interrupts import FROM_BELOW
+from stepwell.engine.interrupts import FROM_BELOW, open_questions
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, revised
@@ -28,25 +28,34 @@ def asked_again(records: Sequence[TaskRecord]) -> tuple[list[TaskRecord], list[T
     return asked, [record for record in records if not record.interrupts and record.finished]
 
 
+def still_open(records: Sequence[TaskRecord]) -> tuple[list[TaskRecord], list[TaskRecord]]:
+    """The records of a step that nobody left yet: those that are unfinished, as they are, and those that finished."""
+    return [record for record in records if not record.finished], [record for record in records if record.finished]
+
+
 def answers_from_above(run: Run, asked: Sequence[TaskRecord]) -> dict[str, Any]:
     """{question id: answer} of what the task around this run was given for these."""
     assert run.parent is not None
     found = {}
     for record in asked:
-        for question, _ in record.interrupts:
+        for question, _ in open_questions(record):
             answer = run.parent.questions.answer_to(question.id)
             if answer is not None:
                 found[question.id] = answer[0]
     return found
 
 
-def start_inside(run: Run, asked: Sequence[TaskRecord], taken: Taken) -> Steps[None]:
-    """Lets the graphs that asked these questions start from where they asked. A name that two tasks share: neither."""
+def start_inside(run: Run, asked: Sequence[TaskRecord], taken: Taken | None = None) -> Steps[None]:
+    """Lets the graphs that asked start from where they asked. A name that two tasks share: neither.
+
+    taken: only those whose question was answered; without it all, and those that failed from where they failed.
+    """
     starts: dict[str, tuple[str, str] | None] = {}
     here = run.loaded.at.ns if run.loaded is not None else ""  # where those tasks ran: itself another's, when grafted
     for record in asked:
-        ids = {identity[1:] for identity, _ in taken.get(record.task, ()) if identity.startswith(FROM_BELOW)}
-        if ids:
+        given = ((name, None) for _, name in record.interrupts) if taken is None else taken.get(record.task, ())
+        ids = {identity[1:] for identity, _ in given if identity.startswith(FROM_BELOW)}
+        if ids or taken is None:
             own = f"{record.node}{NS_END}{record.task}"
             ns = f"{here}{NS_SEP}{own}" if here else own
             names = node_names(ns)
@@ -59,6 +68,6 @@ def _where_asked(run: Run, ns: str, ids: set[str]) -> Steps[tuple[str, str] | No
     page = yield from History(At(run.at.thread, ns, None, run.at.branch), limit=LOOK_BACK)
     for item in page.items:
         made = (*item.done, *item.pending)
-        if any(question.id in ids for record in made for question, _ in record.interrupts):
+        if not ids or any(question.id in ids for record in made for question, _ in record.interrupts):
             return ns, item.at.checkpoint or ""
     return None

@@ -98,7 +98,8 @@ def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
     if loaded is None or not run.grafted:
         return loaded
     there = yield from Load(run.at)
-    return dataclasses.replace(loaded, head=there.head if there is not None else None, pending=(), leaf=False)
+    head = there.head if there is not None else None
+    return dataclasses.replace(loaded, head=head, pending=() if loaded.done else loaded.pending, leaf=False)
 
 
 def node_names(ns: str) -> str:

@@ -152,7 +152,10 @@ class Task:
             self.error = error
         finally:
             if token is not None:
-                current_task.reset(token)
+                try:
+                    current_task.reset(token)
+                except ValueError:  # closed likewise, by a collector that took what it waited for first
+                    raise GeneratorExit from None
 
     @property
     def first_attempt_time(self) -> float:

@@ -42,3 +42,37 @@ def test_main_is_answered_by_itself(drive, forked):
 
     assert drive.get_state(forked, cfg()).next == ()
     assert drive.get_state(forked, cfg(branch="what-if")).values["log"] == ["no", "pay"]
+
+
+class DescribeAQuestionOfAGraphInside:
+    """It is met by two branches, too; what the graph inside did before it asked is not done again."""
+
+    @pytest.fixture
+    def met(self, drive, saver):
+        self.ran = []
+
+        def looks(state):
+            self.ran.append("look")
+            return {"log": ["look"]}
+
+        inside = chain({"look": looks, "ask": lambda state: {"log": [interrupt("buy?")]}})
+        graph = chain({"inside": inside, "pay": writes_name("pay")}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+        drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "what-if")
+        return graph
+
+    @pytest.mark.parametrize("first, second", [("main", "what-if"), ("what-if", "main")])
+    def test_is_answered_on_each_by_itself(self, drive, met, first, second):
+        assert drive.invoke(met, Command(resume="no"), cfg(branch=first))["log"] == ["look", "no", "pay"]
+
+        assert [question.value for question in drive.get_state(met, cfg(branch=second)).interrupts] == ["buy?"]
+        assert drive.invoke(met, Command(resume="yes"), cfg(branch=second))["log"] == ["look", "yes", "pay"]
+        assert drive.get_state(met, cfg(branch=first)).values["log"] == ["look", "no", "pay"]
+        assert self.ran == ["look"]
+
+    def test_waits_on_where_a_branch_is_run_without_an_answer(self, drive, met):
+        drive.invoke(met, None, cfg(branch="what-if"))
+
+        assert drive.invoke(met, Command(resume="no"), cfg(branch="what-if"))["log"] == ["look", "no", "pay"]
+        assert [question.value for question in drive.get_state(met, cfg()).interrupts] == ["buy?"]
+        assert self.ran == ["look"]
