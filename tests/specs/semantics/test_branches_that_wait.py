@@ -61,7 +61,7 @@ class DescribeAQuestionOfAGraphInside:
         drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "what-if")
         return graph
 
-    @pytest.mark.parametrize("first, second", [("main", "what-if"), ("what-if", "main")])
+    @pytest.mark.parametrize(("first", "second"), [("main", "what-if"), ("what-if", "main")])
     def test_is_answered_on_each_by_itself(self, drive, met, first, second):
         assert drive.invoke(met, Command(resume="no"), cfg(branch=first))["log"] == ["look", "no", "pay"]
 
