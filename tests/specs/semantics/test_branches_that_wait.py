@@ -76,3 +76,38 @@ class DescribeAQuestionOfAGraphInside:
         assert drive.invoke(met, Command(resume="no"), cfg(branch="what-if"))["log"] == ["look", "no", "pay"]
         assert [question.value for question in drive.get_state(met, cfg()).interrupts] == ["buy?"]
         assert self.ran == ["look"]
+
+    def test_keeps_the_answers_it_has_when_a_branch_begins_between_two(self, drive, saver):
+        def asks_twice(state):
+            return {"log": [interrupt("first?"), interrupt("second?")]}
+
+        graph = chain({"outer": chain({"inside": chain({"ask": asks_twice})})}, saver)
+        drive.invoke(graph, {"log": []}, cfg())
+        drive.invoke(graph, Command(resume="A"), cfg())
+        drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "what-if")
+
+        assert drive.invoke(graph, Command(resume="no"), cfg(branch="what-if"))["log"] == ["A", "no"]
+        assert drive.invoke(graph, Command(resume="yes"), cfg())["log"] == ["A", "yes"]
+
+
+def test_a_failure_inside_is_met_by_two_branches_and_what_went_well_is_not_done_again(drive, saver):
+    ran, broken = [], [True]
+
+    def fails(state):
+        if broken:
+            raise LookupError("no price")
+        return {"log": ["ok"]}
+
+    def looks(state):
+        ran.append("look")
+        return {"log": ["look"]}
+
+    graph = chain({"inside": chain({"look": looks, "buy": fails})}, saver)
+    with pytest.raises(LookupError):
+        drive.invoke(graph, {"log": []}, cfg())
+    drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "what-if")
+    broken.clear()
+
+    assert drive.invoke(graph, None, cfg(branch="what-if"))["log"] == ["look", "ok"]
+    assert drive.invoke(graph, None, cfg())["log"] == ["look", "ok"]
+    assert ran == ["look"]
