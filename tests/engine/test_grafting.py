@@ -44,7 +44,8 @@ class DescribeAGraphInside:
     def test_starts_where_it_asked_the_question(self):
         run, world = started([from_below()], history=[loaded(at=At("t", "outer:old-task", "later")), where_it_asked()])
 
-        assert run.starts == {"old-task": ("old-task:old-task", "there")}
+        start = ("old-task:old-task", "there")
+        assert run.starts == {"old-task": start, "old-task:old-task": start}
         [looked] = world.log
         assert type(looked) is fx.History
         assert looked.at == At("t", "old-task:old-task", None, None)
@@ -54,13 +55,13 @@ class DescribeAGraphInside:
 
         assert run.starts == {}
 
-    def test_starts_anew_where_two_tasks_of_its_node_asked(self):
+    def test_is_found_by_its_task_alone_where_two_tasks_of_its_node_asked(self):
         one, two = from_below("1"), from_below("2")
         one.node = two.node = "outer"
 
         run, _ = started([one, two], history=[where_it_asked()])
 
-        assert run.starts == {}
+        assert run.starts == {f"outer:{task}": (f"outer:{task}", "there") for task in (one.task, two.task)}
 
     def test_is_looked_for_where_its_task_ran(self):
         _, world = started([from_below()], load=loaded(at=At("t", "top:former", CHECKPOINT)))

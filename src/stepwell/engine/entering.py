@@ -12,7 +12,7 @@ from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_loaded, show_values
-from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, start_inside, still_open
+from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, ns_inside, start_inside, still_open
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.parking import file_parked, park
@@ -312,6 +312,9 @@ def carried(
         if record is not None:
             given = (*record.answers, *answers.get(record.task, ()))
             new[task.id] = revised(record, task=task.id, answers=given)
+            start = run.starts.get(ns_inside(run, record))
+            if start is not None:
+                run.starts = {**run.starts, task.ns: start}
             if record.task in answers or record.task in run.answered:
                 run.answered.add(task.id)
     run.partial = run.partial or bool(answers)

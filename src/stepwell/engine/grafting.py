@@ -46,21 +46,28 @@ def answers_from_above(run: Run, asked: Sequence[TaskRecord]) -> dict[str, Any]:
 
 
 def start_inside(run: Run, asked: Sequence[TaskRecord], taken: Taken | None = None) -> Steps[None]:
-    """Lets the graphs that asked start from where they asked. A name that two tasks share: neither.
+    """Lets the graphs that asked start from where they asked: found by their task, and by name where no two share one.
 
     taken: only those whose question was answered; without it all, and those that failed from where they failed.
     """
-    starts: dict[str, tuple[str, str] | None] = {}
-    here = run.loaded.at.ns if run.loaded is not None else ""  # where those tasks ran: itself another's, when grafted
+    found: dict[str, tuple[str, str] | None] = {}
+    named: dict[str, tuple[str, str] | None] = {}
     for record in asked:
         given = ((name, None) for _, name in record.interrupts) if taken is None else taken.get(record.task, ())
         ids = {identity[1:] for identity, _ in given if identity.startswith(FROM_BELOW)}
         if ids or taken is None:
-            own = f"{record.node}{NS_END}{record.task}"
-            ns = f"{here}{NS_SEP}{own}" if here else own
+            ns = ns_inside(run, record)
+            found[ns] = yield from _where_asked(run, ns, ids)
             names = node_names(ns)
-            starts[names] = None if names in starts else (yield from _where_asked(run, ns, ids))
-    run.starts = {**run.starts, **{names: start for names, start in starts.items() if start is not None}}
+            named[names] = None if names in named else found[ns]
+    run.starts = {**run.starts, **{key: start for key, start in {**named, **found}.items() if start is not None}}
+
+
+def ns_inside(run: Run, record: TaskRecord) -> str:
+    """The namespace of a graph inside the task of a record, where that task ran: itself another's, when grafted."""
+    here = run.loaded.at.ns if run.loaded is not None else ""
+    own = f"{record.node}{NS_END}{record.task}"
+    return f"{here}{NS_SEP}{own}" if here else own
 
 
 def _where_asked(run: Run, ns: str, ids: set[str]) -> Steps[tuple[str, str] | None]:

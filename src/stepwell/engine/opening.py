@@ -72,8 +72,9 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     above = parent.run
     run.fence = above.fence
     names = node_names(run.ns)
-    if names in above.starts:
-        return (yield from _load_start(run, above.starts[names]))
+    start = above.starts.get(run.ns) or above.starts.get(names)
+    if start is not None:
+        return (yield from _load_start(run, start))
     loaded = yield from Load(at)
     if loaded is None or loaded.step == EMPTY_STEP or at.checkpoint is not None:
         return loaded

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stepwell.errors import UnfinishedQuestionError
-from stepwell.types import Command, interrupt
-from tests.specs.given import cfg, chain, writes_name
+from stepwell.graph import START, StateGraph
+from stepwell.types import Command, Send, interrupt
+from tests.specs.given import Log, cfg, chain, writes_name
 
 
 def asking(saver):
@@ -88,6 +89,28 @@ class DescribeAQuestionOfAGraphInside:
 
         assert drive.invoke(graph, Command(resume="no"), cfg(branch="what-if"))["log"] == ["A", "no"]
         assert drive.invoke(graph, Command(resume="yes"), cfg())["log"] == ["A", "yes"]
+
+
+def test_questions_of_two_sends_to_one_graph_are_answered_on_each_branch(drive, saver):
+    ran = []
+
+    def looks(state):
+        ran.append("look")
+        return {"log": ["look"]}
+
+    builder = StateGraph(Log)
+    builder.add_node("inside", chain({"look": looks, "ask": lambda state: {"log": [interrupt("buy?")]}}))
+    builder.add_conditional_edges(START, lambda state: [Send("inside", {"log": []}), Send("inside", {"log": []})])
+    graph = builder.compile(checkpointer=saver)
+    drive.invoke(graph, {"log": []}, cfg())
+    drive.call(saver, "create_branch", drive.get_state(graph, cfg()).config, "what-if")
+
+    for branch in ("what-if", "main"):
+        first, second = drive.get_state(graph, cfg(branch=branch)).interrupts
+        answers = {first.id: f"{branch} 1", second.id: f"{branch} 2"}
+        ended = drive.invoke(graph, Command(resume=answers), cfg(branch=branch))
+        assert ended["log"] == ["look", f"{branch} 1", "look", f"{branch} 2"]
+    assert ran == ["look", "look"]
 
 
 def test_a_failure_inside_is_met_by_two_branches_and_what_went_well_is_not_done_again(drive, saver):
