@@ -47,6 +47,13 @@ class DescribeMigrating:
 
         assert database.statement("SELECT count(*) FROM sqlite_master") == [(0,)]
 
+    def test_of_one_that_is_up_to_date_waits_for_no_writer(self, opened: Open, path: str) -> None:
+        first = opened()
+        first.perform(migrate_sqlite("cups", TWO, "x"))
+
+        with first.cursor():  # in a transaction that writes
+            assert opened(timeout_s=0.05).perform(migrate_sqlite("cups", TWO, "x")) == 2
+
     def test_keeps_rooms_of_one_file_apart(self, opened: Open) -> None:
         database = opened()
         database.perform(migrate_sqlite("cups", ONE, "x"))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
 from stepwell.cache.base import BaseCache, FullKey, Namespace, SerializerProtocol, V
-from stepwell.sql.migrate import migrate_sqlite
-from stepwell.sql.query import Begin, End, Many, Query
+from stepwell.sql.query import Begin, Many, Query
+from stepwell.sql.room import SqliteRoom
 from stepwell.sql.sqlite import SqliteDatabase
 
 __all__ = ["BaseCache", "SerializerProtocol", "SqliteCache"]
@@ -45,25 +45,25 @@ class SqliteCache(BaseCache[V]):
         super().__init__(serde=serde)
         self._clock = clock
         self._database = SqliteDatabase(os.fspath(path))
-        self._is_set_up = False
+        self._room = SqliteRoom(self._database, "cache", MIGRATIONS)
 
     def get(self, keys: Sequence[FullKey]) -> dict[FullKey, V]:
-        return self._read(self._perform(_get(keys, self._clock())))
+        return self._read(self._room.perform(_get(keys, self._clock())))
 
     async def aget(self, keys: Sequence[FullKey]) -> dict[FullKey, V]:
-        return self._read(await self._aperform(_get(keys, self._clock())))
+        return self._read(await self._room.aperform(_get(keys, self._clock())))
 
     def set(self, pairs: Mapping[FullKey, tuple[V, int | None]]) -> None:
-        self._perform(_set(self.encoded(pairs), self._clock()))
+        self._room.perform(_set(self.encoded(pairs), self._clock()))
 
     async def aset(self, pairs: Mapping[FullKey, tuple[V, int | None]]) -> None:
-        await self._aperform(_set(self.encoded(pairs), self._clock()))
+        await self._room.aperform(_set(self.encoded(pairs), self._clock()))
 
     def clear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        self._perform(_clear(namespaces))
+        self._room.perform(_clear(namespaces))
 
     async def aclear(self, namespaces: Sequence[Namespace] | None = None) -> None:
-        await self._aperform(_clear(namespaces))
+        await self._room.aperform(_clear(namespaces))
 
     def close(self) -> None:
         """Closes the file."""
@@ -77,22 +77,6 @@ class SqliteCache(BaseCache[V]):
 
     def _read(self, rows: dict[FullKey, tuple[str, bytes]]) -> dict[FullKey, V]:
         return {at: value for at, (kind, data) in rows.items() for value in self.decoded(kind, data)}
-
-    def _perform(self, op: Generator[Any, Any, Any]) -> Any:
-        return self._database.perform(self._prepared(op))
-
-    async def _aperform(self, op: Generator[Any, Any, Any]) -> Any:
-        return await self._database.aperform(self._prepared(op))
-
-    def _prepared(self, op: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        if not self._is_set_up:
-            self._database.prepare()
-            yield from migrate_sqlite(
-                "cache", MIGRATIONS, self._database.name, may_write=not self._database.is_read_only
-            )
-            yield End()
-            self._is_set_up = True
-        return (yield from op)
 
 
 def _get(keys: Sequence[FullKey], now: float) -> Generator[Any, Any, dict[FullKey, tuple[str, bytes]]]:

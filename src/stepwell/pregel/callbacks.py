@@ -106,52 +106,38 @@ class Listening:
         """Carries out the body of a node as a chain run below that of the graph."""
         if task.node.hidden:
             return offering(task, body)
-        shown = _Shown(task)
-        node = self._below(task, CallbackManager).on_chain_start(None, shown.input, name=task.name)
-        token = self._enter(task, shown, node)
+        visit = _Visit(self, task)
+        visit.node = self._below(task, CallbackManager).on_chain_start(None, visit.input, name=task.name)
         try:
-            writes = body()
-            self._take(task, writes)
-        except (GraphInterrupt, ParentCommand) as stop:
-            node.on_chain_end(shown.stop(stop))
-            raise
-        except BaseException as error:
-            node.on_chain_error(error)
-            raise
+            with visit:
+                visit.writes = body()
         finally:
-            self._leave(task, token)
-        node.on_chain_end(shown.output(writes))
-        return writes
+            visit.tell()
+        return visit.writes
 
     async def aaround(self, task: Task, body: Callable[[], Awaitable[Writes]]) -> Writes:
         """As `around`."""
         if task.node.hidden:
             return await aoffering(task, body)
-        shown = _Shown(task)
-        node = await self._below(task, AsyncCallbackManager).on_chain_start(None, shown.input, name=task.name)
-        token = self._enter(task, shown, node)
+        visit = _Visit(self, task)
+        visit.node = await self._below(task, AsyncCallbackManager).on_chain_start(None, visit.input, name=task.name)
         try:
-            writes = await body()
-            self._take(task, writes)
-        except (GraphInterrupt, ParentCommand) as stop:
-            await node.on_chain_end(shown.stop(stop))
-            raise
-        except BaseException as error:
-            await node.on_chain_error(error)
-            raise
+            with visit:
+                visit.writes = await body()
         finally:
-            self._leave(task, token)
-        await node.on_chain_end(shown.output(writes))
-        return writes
+            await visit.tell()
+        return visit.writes
 
-    def _enter(self, task: Task, shown: _Shown, node: Any) -> Any:
+    def enter(self, task: Task, node: Any) -> Any:
+        """Gives what the node runs these callbacks; answers what `leave` wants back."""
         task.slots[CALLBACKS_SLOT] = node.get_child("seq:step:1")
         task.slots.pop(CONFIG_SLOT, None)  # it was built to tell where the node is, without these callbacks
         if self._messages is not None:
-            self._messages.enter(task, shown.given)
+            self._messages.enter(task, task.input)
         return offer(task)
 
-    def _take(self, task: Task, writes: Writes) -> None:
+    def take(self, task: Task, writes: Writes) -> None:
+        """Streams the messages among what a node wrote."""
         if self._messages is not None:
             self._messages.take(task, writes)
 
@@ -160,7 +146,8 @@ class Listening:
         if self._messages is not None:
             self._messages.show(task, message)
 
-    def _leave(self, task: Task, token: Any) -> None:
+    def leave(self, task: Task, token: Any) -> None:
+        """The node is over."""
         withdraw(token)
         if self._messages is not None:
             self._messages.leave(task)
@@ -186,32 +173,56 @@ class Listening:
 M = TypeVar("M", CallbackManager, AsyncCallbackManager)
 
 
-class _Shown:
-    """What of a node's input and output tracers are shown."""
+class _Visit:
+    """One run of a node: what tracers are shown of it, and how it ended."""
 
-    __slots__ = ("_keys", "_policy", "given")
+    __slots__ = ("_how", "_listening", "_task", "_token", "_what", "node", "writes")
 
-    def __init__(self, task: Task) -> None:
-        self.given = task.input
-        self._policy = task.node.trace
-        self._keys = task.run.plan.keys
+    node: Any
+    writes: Writes
+
+    def __init__(self, listening: Listening, task: Task) -> None:
+        self._listening = listening
+        self._task = task
 
     @property
     def input(self) -> Any:
-        process = self._policy.process_inputs if self._policy is not None else None
-        return self.given if process is None else process(self.given)
+        policy = self._task.node.trace
+        process = policy.process_inputs if policy is not None else None
+        return self._task.input if process is None else process(self._task.input)
 
-    def output(self, writes: Writes) -> Any:
-        return self._processed({channel: value for channel, value in writes if channel in self._keys})
+    def __enter__(self) -> None:
+        self._token = self._listening.enter(self._task, self.node)
 
-    def stop(self, stop: GraphInterrupt | ParentCommand) -> Any:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        try:
+            if error is None:
+                self._listening.take(self._task, self.writes)
+            self._how, self._what = self._ended(error)
+        except BaseException as fault:
+            self._how, self._what = "on_chain_error", fault
+            raise
+        finally:
+            self._listening.leave(self._task, self._token)
+
+    def tell(self) -> Any:
+        """Tells how it ended; to be awaited where the callbacks are async."""
+        return getattr(self.node, self._how)(self._what)
+
+    def _ended(self, error: BaseException | None) -> tuple[str, Any]:
         """A node that asks, or sends its graph's parent on, did not fail."""
-        if isinstance(stop, GraphInterrupt):
-            return {INTERRUPT: stop.interrupts}
-        return self._processed(stop.command)
+        if error is None:
+            keys = self._task.run.plan.keys
+            return "on_chain_end", self._processed({name: value for name, value in self.writes if name in keys})
+        if isinstance(error, GraphInterrupt):
+            return "on_chain_end", {INTERRUPT: error.interrupts}
+        if isinstance(error, ParentCommand):
+            return "on_chain_end", self._processed(error.command)
+        return "on_chain_error", error
 
     def _processed(self, output: Any) -> Any:
-        process = self._policy.process_outputs if self._policy is not None else None
+        policy = self._task.node.trace
+        process = policy.process_outputs if policy is not None else None
         return output if process is None else process(output)
 
 

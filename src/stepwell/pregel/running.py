@@ -12,6 +12,7 @@ from stepwell.pregel.request import FROM_WITHIN, make_run
 from stepwell.types import INTERRUPT, GraphOutput, Interrupt
 
 if TYPE_CHECKING:
+    from stepwell.drivers.loop import LoopDriver
     from stepwell.engine.run import Run
 
 Config = Mapping[str, Any] | None
@@ -81,13 +82,9 @@ class Running:
         shape = self._shape(stream_mode, subgraphs, version, options)
         run = self._run(config, shape.modes, subgraphs, options)
         driver = ThreadDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
-        for ns, mode, payload in driver.flow(self._core(run, input)):
-            if run.parent is not None and mode in run.parent.run.heard:
-                driver.pass_up(ns, mode, payload)
-            if mode in shape.printed:
-                shape.print(ns, mode, payload)
-            if mode in shape.wanted:
-                yield shape.chunk(ns, mode, payload)
+        for chunk in driver.flow(self._core(run, input)):
+            if _hand_on(chunk, driver, shape):
+                yield shape.chunk(*chunk)
 
     async def astream(
         self,
@@ -107,13 +104,9 @@ class Running:
         driver = LoopDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
         flow = driver.flow(self._core(run, input), Box())
         try:
-            async for ns, mode, payload in flow:
-                if run.parent is not None and mode in run.parent.run.heard:
-                    driver.pass_up(ns, mode, payload)
-                if mode in shape.printed:
-                    shape.print(ns, mode, payload)
-                if mode in shape.wanted:
-                    yield shape.chunk(ns, mode, payload)
+            async for chunk in flow:
+                if _hand_on(chunk, driver, shape):
+                    yield shape.chunk(*chunk)
         finally:
             await flow.aclose()
 
@@ -185,6 +178,16 @@ def _is_live(run: Run, shape: Shape) -> bool:
 def _wants_own_post(run: Run, shape: Shape) -> bool:
     """A graph streamed from inside a node: its chunks come to the node first."""
     return run.parent is None or bool(shape.modes & FROM_WITHIN)
+
+
+def _hand_on(chunk: tuple[tuple[str, ...], str, Any], driver: ThreadDriver | LoopDriver, shape: Shape) -> bool:
+    """Whether the caller wants a chunk; before that it goes up and to the terminal, where those want it."""
+    above, mode = driver.run.parent, chunk[1]
+    if above is not None and mode in above.run.heard:
+        driver.pass_up(*chunk)
+    if mode in shape.printed:
+        shape.print(*chunk)
+    return mode in shape.wanted
 
 
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from stepwell.errors import ForeignDatabaseError
-from stepwell.sql.query import Begin, Query
+from stepwell.sql.query import Begin, End, Query
 
 APPLICATION_ID = 0x53746570  # "Step"; what `file` and sqlite3 show of a database of ours
 SCHEMA_TABLE = (
@@ -26,8 +26,8 @@ def migrate_sqlite(
     database that another program marked as its own, one with tables of the same names, and one of a newer version.
     With `may_write=False` a database that is not up to date is refused.
     """
-    yield from Begin("read" if not may_write else "write")
-    version = yield from _version_of(room, migrations, where)
+    yield from Begin("read")  # one that is up to date is opened beside whoever writes it
+    version, _ = yield from _look(room, migrations, where)
     if version == len(migrations):
         return version
     if not may_write:
@@ -35,6 +35,11 @@ def migrate_sqlite(
             f"{where}: its tables are of version {version}, this library needs {len(migrations)}, and the file "
             "cannot be written. Open it once with the right to write."
         )
+    yield End()
+    yield from Begin("write")
+    version, is_empty = yield from _look(room, migrations, where)  # another process may have been first
+    if is_empty:
+        yield from Query(f"PRAGMA application_id={APPLICATION_ID}")
     yield from Query(SCHEMA_TABLE)
     for statements in migrations[version:]:
         for sql in statements:
@@ -47,7 +52,8 @@ def migrate_sqlite(
     return version
 
 
-def _version_of(room: str, migrations: Sequence[Sequence[str]], where: str) -> Generator[Any, Any, int]:
+def _look(room: str, migrations: Sequence[Sequence[str]], where: str) -> Generator[Any, Any, tuple[int, bool]]:
+    """The version of a room, and whether nothing at all is in the file. Refuses one that is not for us."""
     [(mark,)] = yield from Query("PRAGMA application_id")
     if mark not in (0, APPLICATION_ID):
         raise ForeignDatabaseError(
@@ -71,9 +77,7 @@ def _version_of(room: str, migrations: Sequence[Sequence[str]], where: str) -> G
                 f"{where} has {', '.join(taken)} already, made by another program (perhaps another checkpoint "
                 "library). Give another path; nothing was changed."
             )
-        if not names:
-            yield from Query(f"PRAGMA application_id={APPLICATION_ID}")
-    return version
+    return version, not names
 
 
 def _makes(sql: str, name: str) -> bool:

@@ -25,6 +25,7 @@ from stepwell.errors import (
 )
 from stepwell.saves import At, Commit, Fence, LeaseWish, Loaded, Page, Pending, Saved
 from stepwell.saves import Staged as SomeStaged
+from stepwell.sql.carry import Finished, advance
 from stepwell.sql.query import Pause
 
 T = TypeVar("T")
@@ -50,28 +51,28 @@ class MemoryChain(MemoryShelf):
     # ------------------------------------------------------------------ carrying out
 
     def perform(self, op: Op[T]) -> T:
-        while True:
-            with self._lock:
-                try:
-                    effect = op.send(None)
-                    while type(effect) is not Pause:  # Begin and End: the lock is the transaction
-                        effect = op.send(None)
-                except StopIteration as end:
-                    return cast(T, end.value)
-            time.sleep(effect.seconds)
+        stop = self._go_on(op)
+        while type(stop) is not Finished:
+            time.sleep(stop.seconds)
+            stop = self._go_on(op)
+        return cast(T, stop.answer)
 
     async def aperform(self, op: Op[T]) -> T:
-        while True:
-            with self._lock:
-                try:
-                    effect = op.send(None)
-                    while type(effect) is not Pause:
-                        effect = op.send(None)
-                except StopIteration as end:
-                    return cast(T, end.value)
+        stop = self._go_on(op)
+        while type(stop) is not Finished:
             import asyncio  # 28 ms that a program without coroutines does not spend
 
-            await asyncio.sleep(effect.seconds)
+            await asyncio.sleep(stop.seconds)
+            stop = self._go_on(op)
+        return cast(T, stop.answer)
+
+    def _go_on(self, op: Op[Any]) -> Any:
+        """Carries out an operation until it is Finished, or makes a Pause to wait for a lease."""
+        with self._lock:
+            stop = advance(op)
+            while type(stop) is not Finished and type(stop) is not Pause:  # Begin and End: the lock is the transaction
+                stop = advance(op)
+            return stop
 
     # ------------------------------------------------------------------ operations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -15,8 +15,7 @@ from stepwell.checkpoint.sql_finding import SqlThreads
 from stepwell.checkpoint.work import Codec
 from stepwell.errors import SaverError
 from stepwell.saves import At, LeaseWish, Loaded
-from stepwell.sql.migrate import migrate_sqlite
-from stepwell.sql.query import End
+from stepwell.sql.room import SqliteRoom
 from stepwell.sql.sqlite import SqliteDatabase
 
 T = TypeVar("T")
@@ -24,7 +23,7 @@ Op = Generator[Any, Any, T]
 
 
 class SqliteChain(SqlThreads):
-    """SqlThreads on one SqliteDatabase, whose tables are made or brought up to date before the first operation."""
+    """SqlThreads on one SqliteDatabase."""
 
     def __init__(
         self, database: SqliteDatabase, codec: Codec, *, sealer: Sealer | None = None, lease_s: float = 30.0
@@ -32,7 +31,7 @@ class SqliteChain(SqlThreads):
         super().__init__(codec, sealer=sealer)
         self.lease_s = lease_s
         self.database = database
-        self._is_set_up = False
+        self._room = SqliteRoom(database, ROOM, MIGRATIONS)
         database.on_lost = self._give_back
         _all.add(self)
 
@@ -56,25 +55,13 @@ class SqliteChain(SqlThreads):
 
     def set_up(self) -> None:
         """Make the tables, or bring them up to date."""
-        if not self._is_set_up:
-            self.database.perform(self._migrated())
+        self._room.set_up()
 
     def perform(self, op: Op[T]) -> T:
-        return self.database.perform(op if self._is_set_up else self._prepared(op))
+        return self._room.perform(op)
 
-    async def aperform(self, op: Op[T]) -> T:
-        return await self.database.aperform(op if self._is_set_up else self._prepared(op))
-
-    def _prepared(self, op: Op[T]) -> Op[T]:
-        yield from self._migrated()
-        return (yield from op)
-
-    def _migrated(self) -> Op[None]:
-        database = self.database
-        database.prepare()
-        yield from migrate_sqlite(ROOM, MIGRATIONS, database.name, may_write=not database.is_read_only)
-        yield End()
-        self._is_set_up = True
+    def aperform(self, op: Op[T]) -> Coroutine[Any, Any, T]:
+        return self._room.aperform(op)
 
     def _give_back(self, answer: Any) -> None:
         """A lease that was taken for somebody who had stopped waiting."""

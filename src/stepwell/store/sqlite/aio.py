@@ -36,11 +36,11 @@ class AsyncSqliteStore(BaseSqliteStore):
 
     async def setup(self) -> None:
         """Makes the tables, or brings old ones up to date. Done by itself at the first use."""
-        await self._database.aperform(self._migrated())
+        await self._room.aset_up()
 
     async def sweep_ttl(self) -> int:
         """Deletes what has expired; answers how many items that were."""
-        return await self._database.aperform(self._prepared(sweep(self._clock())))
+        return await self._room.aperform(sweep(self._clock()))
 
     async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweeps in a thread of its own from now on, every so many minutes (default: of the ttl config, or 5)."""

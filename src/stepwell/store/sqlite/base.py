@@ -10,8 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.serde.protocol import SerializerProtocol
-from stepwell.sql.migrate import migrate_sqlite
-from stepwell.sql.query import End
+from stepwell.sql.room import SqliteRoom
 from stepwell.sql.sqlite import Driver, SqliteDatabase
 from stepwell.store.base import BaseStore, IndexConfig, Op, Result, TTLConfig
 from stepwell.store.base.check import checked
@@ -33,7 +32,7 @@ class BaseSqliteStore(BaseStore):
     """
 
     supports_ttl: ClassVar[bool] = True  # type: ignore[misc]  # the same for every instance
-    __slots__ = ("_clock", "_database", "_index", "_is_set_up", "_sweeper", "index_config", "serde", "ttl_config")
+    __slots__ = ("_clock", "_database", "_index", "_room", "_sweeper", "index_config", "serde", "ttl_config")
 
     def __init__(
         self,
@@ -51,20 +50,20 @@ class BaseSqliteStore(BaseStore):
         self._index = Index(index) if index else None
         self._clock = clock
         self._database = SqliteDatabase(conn, driver=driver)
-        self._is_set_up = False
+        self._room = SqliteRoom(self._database, "store", MIGRATIONS)
         self._sweeper: Sweeper | None = None
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries out operations in one transaction; answers in their order."""
         asked = checked(ops)
         vectors = self._index.embed(asked) if self._index else {}
-        return self._database.perform(self._prepared(self._batch(asked, vectors)))
+        return self._room.perform(self._batch(asked, vectors))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """As `batch`; calls that come in while the disk is busy share one commit."""
         asked = checked(ops)
         vectors = await self._index.aembed(asked) if self._index else {}
-        return await self._database.aperform(self._prepared(self._batch(asked, vectors)))
+        return await self._room.aperform(self._batch(asked, vectors))
 
     def _batch(self, ops: list[Op], vectors: dict[str, Vector]) -> Steps[list[Result]]:
         serde = self.serde
@@ -72,19 +71,6 @@ class BaseSqliteStore(BaseStore):
             ops, self._clock(), dumps=serde.dumps_typed, loads=serde.loads_typed, index=self._index, vectors=vectors
         )
         return batch.carry_out(may_write=lambda: not self._database.is_read_only)
-
-    def _prepared(self, op: Steps[T]) -> Steps[T]:
-        """The operation, after the tables were made or brought up to date, if that was not done yet."""
-        if not self._is_set_up:
-            yield from self._migrated()
-        return (yield from op)
-
-    def _migrated(self) -> Steps[None]:
-        database = self._database
-        database.prepare()
-        yield from migrate_sqlite("store", MIGRATIONS, database.name, may_write=not database.is_read_only)
-        yield End()
-        self._is_set_up = True
 
     @contextmanager
     def connection(self) -> Iterator[Any]:
@@ -99,7 +85,7 @@ class BaseSqliteStore(BaseStore):
         self._database.close()
 
     def _sweep(self) -> int:
-        return self._database.perform(self._prepared(sweep(self._clock())))
+        return self._room.perform(sweep(self._clock()))
 
     def _start_sweeper(self, minutes: float | None) -> None:
         every = minutes or (self.ttl_config or {}).get("sweep_interval_minutes") or 5
@@ -135,7 +121,7 @@ class SqliteStore(BaseSqliteStore):
 
     def setup(self) -> None:
         """Makes the tables, or brings old ones up to date. Done by itself at the first use."""
-        self._database.perform(self._migrated())
+        self._room.set_up()
 
     def sweep_ttl(self) -> int:
         """Deletes what has expired; answers how many items that were."""
