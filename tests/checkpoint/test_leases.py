@@ -18,6 +18,7 @@ from stepwell.checkpoint.process import Process, here
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.errors import StaleRunError, ThreadBusyError
 from stepwell.saves import At, Fence, LeaseWish
+from stepwell.serde.codec import Codec
 from tests.checkpoint.conftest import cfg, grow
 
 AT = At("t")
@@ -45,6 +46,12 @@ def take(chain: Any, run: str, wait_s: float = 0.0, term_s: float = 30.0) -> Fen
     assert loaded is not None and loaded.fence is not None
     fence: Fence = loaded.fence
     return fence
+
+
+def telling(began: threading.Event, op: Any) -> Any:
+    """`op`, which tells when it is begun."""
+    began.set()
+    return (yield from op)
 
 
 def give(chain: Any, fence: Fence) -> None:
@@ -157,6 +164,25 @@ class DescribeALease:
 
         third = await chain.aperform(chain.load(AT, lease=LeaseWish("third", 5)))
         assert third.fence.run == "third"
+
+    async def test_of_one_who_stopped_waiting_goes_back_through_the_chain_that_took_it(self, tmp_path: Path) -> None:
+        with SqliteSaver(tmp_path / "x.db") as saver:
+            chain = saver.chain
+            chain.set_up()
+            clone = chain.with_codec(Codec())
+            began = threading.Event()
+
+            with chain.database.lock:
+                loading = asyncio.ensure_future(chain.aperform(telling(began, chain.load(AT, lease=LeaseWish("a", 0)))))
+                await asyncio.to_thread(began.wait, 5)
+                loading.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await loading
+            await chain.aperform(clone.exists("t"))
+
+            assert not chain.sessions
+            assert not beats._held.get(chain)
+            assert take(clone, "second").run == "second"
 
 
 class DescribeAFence:

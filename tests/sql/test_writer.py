@@ -98,7 +98,6 @@ class DescribeOneWhoIsCancelled:
 
     async def test_hands_its_answer_to_whoever_cleans_up(self, database: SqliteDatabase) -> None:
         lost: list[Any] = []
-        database.on_lost = lost.append
         inside, go = threading.Event(), threading.Event()
 
         def slow() -> Op:
@@ -107,7 +106,7 @@ class DescribeOneWhoIsCancelled:
             go.wait(5)
             return "a lease"
 
-        task = asyncio.ensure_future(database.aperform(slow()))
+        task = asyncio.ensure_future(database.aperform(slow(), lost.append))
         await asyncio.to_thread(inside.wait, 5)
         task.cancel()
         go.set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 from stepwell.sql.migrate import migrate_sqlite
@@ -38,9 +38,9 @@ class SqliteRoom:
         """What `op` answers."""
         return self.database.perform(op if self._is_set_up else self._prepared(op))
 
-    async def aperform(self, op: Op[T]) -> T:
-        """`perform` on the event loop."""
-        return await self.database.aperform(op if self._is_set_up else self._prepared(op))
+    async def aperform(self, op: Op[T], on_lost: Callable[[T], None] | None = None) -> T:
+        """`perform` on the event loop. on_lost: see SqliteDatabase.aperform."""
+        return await self.database.aperform(op if self._is_set_up else self._prepared(op), on_lost)
 
     def _prepared(self, op: Op[T]) -> Op[T]:
         yield from self._migrated()

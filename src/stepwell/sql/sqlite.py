@@ -61,8 +61,6 @@ class SqliteDatabase:
         self._is_ready = self._is_closed = self.is_read_only = False
         self._is_inherited = False
         self._claim: mixed.FileId | None = None
-        self.on_lost: Callable[[Any], None] | None = None
-        """Called with the answer of an operation whose caller went away while it was made durable."""
         self._driver = driver
         if isinstance(source, (str, os.PathLike)):
             self.path = os.fspath(source)
@@ -99,9 +97,12 @@ class SqliteDatabase:
         answer: T = effect.answer
         return answer
 
-    async def aperform(self, op: Generator[Any, Any, T]) -> T:
-        """Carry out `op` in the writer thread of this database, with whatever else waits there."""
-        answer: T = await self._writing().carry_out(op)
+    async def aperform(self, op: Generator[Any, Any, T], on_lost: Callable[[T], None] | None = None) -> T:
+        """Carry out `op` in the writer thread of this database, with whatever else waits there.
+
+        on_lost: called with the answer when the caller went away while it was made durable.
+        """
+        answer: T = await self._writing().carry_out(op, on_lost)
         return answer
 
     def _writing(self) -> Any:

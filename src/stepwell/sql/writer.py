@@ -12,7 +12,7 @@ import itertools
 import queue
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepwell.errors import DatabaseError
@@ -28,12 +28,12 @@ LARGEST_GROUP = 256
 
 
 class Job:
-    """An operation that a coroutine waits for. `effect` is where it stands."""
+    """An operation that a coroutine waits for. `effect` is where it stands; `on_lost` takes an answer nobody awaits."""
 
-    __slots__ = ("effect", "error", "future", "is_dropped", "loop", "op")
+    __slots__ = ("effect", "error", "future", "is_dropped", "loop", "on_lost", "op")
 
-    def __init__(self, op: Generator[Any, Any, Any]) -> None:
-        self.op = op
+    def __init__(self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None) -> None:
+        self.op, self.on_lost = op, on_lost
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.effect: Any = None
@@ -61,9 +61,9 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._waiting = 0
 
-    async def carry_out(self, op: Generator[Any, Any, Any]) -> Any:
+    async def carry_out(self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None) -> Any:
         """The answer of `op`. Cancelled before it began, it never runs; later, it is finished or undone as a whole."""
-        job = Job(op)
+        job = Job(op, on_lost)
         with self._guard:
             self._waiting += 1
             if self._thread is None:
@@ -75,7 +75,7 @@ class Writer:
         except GeneratorExit:  # the loop was closed with this call in it; that may show in the middle of anything
             job.is_dropped = True
             if job.is_over:
-                threading.Thread(target=self._lost, args=(job,), name="stepwell-lost", daemon=True).start()
+                threading.Thread(target=_lost, args=(job,), name="stepwell-lost", daemon=True).start()
             raise
 
     def stop(self) -> None:
@@ -225,21 +225,22 @@ class Writer:
                 loop.call_soon_threadsafe(self._deliver, jobs_of_loop)
             except RuntimeError:  # the loop is closed: nobody waits any more
                 for job in jobs_of_loop:
-                    self._lost(job)
+                    _lost(job)
 
     def _deliver(self, jobs: Sequence[Job]) -> None:
         """In the loop of the callers."""
         for job in jobs:
             if job.is_abandoned:
-                self._lost(job)
+                _lost(job)
             elif job.error is not None:
                 job.future.set_exception(job.error)
             else:
                 job.future.set_result(job.effect.answer)
 
-    def _lost(self, job: Job) -> None:
-        if job.error is None and self._database.on_lost is not None:
-            self._database.on_lost(job.effect.answer)
+
+def _lost(job: Job) -> None:
+    if job.error is None and job.on_lost is not None:
+        job.on_lost(job.effect.answer)
 
 
 def _is_write(effect: Any) -> bool:

@@ -32,7 +32,6 @@ class SqliteChain(SqlThreads):
         self.lease_s = lease_s
         self.database = database
         self._room = SqliteRoom(database, ROOM, MIGRATIONS)
-        database.on_lost = self._give_back
         _all.add(self)
 
     def with_codec(self, codec: Codec) -> SqliteChain:
@@ -61,7 +60,7 @@ class SqliteChain(SqlThreads):
         return self._room.perform(op)
 
     def aperform(self, op: Op[T]) -> Coroutine[Any, Any, T]:
-        return self._room.aperform(op)
+        return self._room.aperform(op, self._give_back)
 
     def _give_back(self, answer: Any) -> None:
         """A lease that was taken for somebody who had stopped waiting."""
