@@ -123,9 +123,13 @@ def _integrity(path: str) -> str:
 
 
 def _state(app: Any) -> dict[str, Any]:
-    """Values, what comes next, and whether a question is open."""
+    """Values, what comes next, and the questions that are open."""
     state = app.get_state(CONFIG)
-    return {"values": dict(state.values), "next": list(state.next), "asks": bool(state.interrupts)}
+    return {
+        "values": dict(state.values),
+        "next": list(state.next),
+        "asks": [question.value for question in state.interrupts],
+    }
 
 
 def _lineage(app: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from stepwell.graph import END, START, StateGraph
 from stepwell.types import interrupt
 
-ANSWER = "yes"
+ASKER, QUESTION, ANSWER = "ask", "go on?", "yes"
 
 
 class State(TypedDict):
@@ -55,7 +55,7 @@ class Nodes:
 
     def asking(self, name: str) -> Callable[[State], Any]:
         """A node that asks before it adds its name."""
-        return self._made(name, lambda: {"trail": [name], "answer": interrupt("go on?")})
+        return self._made(name, lambda: {"trail": [name], "answer": interrupt(QUESTION)})
 
     def _made(self, name: str, answer: Callable[[], Any]) -> Callable[[State], Any]:
         def body(state: State) -> Any:
@@ -124,7 +124,7 @@ def _called(graph: Any, driver: str) -> Any:
 def asking(nodes: Nodes) -> StateGraph:
     graph = StateGraph(State)
     graph.add_node("before", nodes.node("before"))
-    graph.add_node("ask", nodes.asking("ask"))
+    graph.add_node("ask", nodes.asking(ASKER))
     graph.add_node("act", nodes.node("act"))
     for edge in ((START, "before"), ("before", "ask"), ("ask", "act"), ("act", END)):
         graph.add_edge(*edge)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.killed import Killed
-from tests.crash.nursery import KILLED, Nursery
+from tests.crash.nursery import Nursery
 from tests.crash.shapes import ANSWER, SHAPES
 
 pytestmark = [pytest.mark.slow, pytest.mark.claim("H-27"), pytest.mark.claim("B-86")]
@@ -31,8 +31,7 @@ class DescribeARunKilledAtEveryBoundary:
 
             run.check()
 
-            if run.ended.status != KILLED:
-                run.ended.told()
+            if not run.was_killed:
                 break
             kills += 1
         assert 5 < kills < MOST_BOUNDARIES - 1
@@ -61,8 +60,7 @@ class DescribeAnAnswerKilledAtEveryBoundary:
             assert run.values["answer"] == ANSWER
             assert run.killed.started["before"] == run.heir.started["before"] == 0
 
-            if run.ended.status != KILLED:
-                run.ended.told()
+            if not run.was_killed:
                 break
             kills += 1
         assert 5 < kills < MOST_BOUNDARIES - 1
@@ -85,7 +83,7 @@ class DescribeADatabaseKilledAtEveryBoundaryWhileItIsMade:
 
             run.check()
 
-            if run.killed.started or run.ended.status != KILLED:
+            if run.killed.started or not run.was_killed:
                 break
             kills += 1
         assert 10 < kills < MOST_BOUNDARIES - 1
