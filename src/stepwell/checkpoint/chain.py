@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 from stepwell.checkpoint import lease_rows
 from stepwell.checkpoint.fetch import ends
 from stepwell.checkpoint.hanging import children_of, done_by, last_id, pending_of
-from stepwell.checkpoint.heads import Place, head, place
+from stepwell.checkpoint.heads import Place, place
 from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.listing import Listing
 from stepwell.checkpoint.names import Names
@@ -114,55 +114,38 @@ class SqlChain:
             return None
         ns = yield from find_namespace(key, at.ns or "")
         branch = at.branch or MAIN
-        found: list[Any] = []
-        top = newest = None
+        stands = wanted = None
         if ns is not None:
-            if fence is not None and session is not None:
-                session.namespaces[at.ns or ""] = ns
-                stands = session.places[at.ns or ""] = yield from place(key, ns)
-                top, newest = stands.head(branch), stands.newest
-            else:
-                top = yield from head(key, ns, branch)
-            wanted = pack_id(at.checkpoint) or top or (yield from self._fallback(at, key, ns))
-            found = (yield from Query(_ROW, (key, ns, wanted))) if wanted is not None else []
+            stands = yield from place(key, ns)
+            wanted = pack_id(at.checkpoint) or stands.head(branch) or _fallback(at, stands)
+        found = (yield from Query(_ROW, (key, ns, wanted))) if wanted is not None else []
         if not found and fence is None:
             return None
-        around = Around(head=unpack_id(top), last_id=(yield from last_id(key)), branch=branch, fence=fence)
-        if fence is not None and session is not None and ns is not None:
-            around.meeting = stands.is_meeting(branch, wanted)
-        if not found:
+        around = Around(head=None, last_id=(yield from last_id(key)), branch=branch, fence=fence)
+        if stands is not None:
+            around.head = unpack_id(stands.head(branch))
+            if fence is not None and session is not None:
+                session.namespaces[at.ns or ""], session.places[at.ns or ""] = stands.ns, stands
+                around.meeting = stands.is_meeting(branch, wanted)
+        if not found or stands is None:
             return open_nothing(self.stager, at, around)
         names = session.names if session is not None else (yield from read_names(key))
         reading = Reading(at.thread, key, names, self.codec, self.sealer)
         (row,) = yield from reading.rows(found, {found[0][0]: at.ns or ""})
-        return (yield from self.open(reading, row, around, with_tips=session is not None, is_top=found[0][1] == newest))
+        return (yield from self._open(reading, row, around, stands))
 
-    def _fallback(self, at: At, key: int, ns: int) -> Op[bytes | None]:
-        """Where a branch begins in a namespace that it has not written: at main's head, below the root."""
-        if at.branch is None or at.branch == MAIN:
-            return None
-        main = yield from head(key, ns, MAIN)
-        if at.ns or main is None:
-            return main
-        rows = yield from Query("SELECT branch FROM heads WHERE thread_id = ? AND checkpoint_ns = ?", (key, ns))
-        names = ", ".join(sorted({MAIN, *(name for (name,) in rows)}))
-        raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
-
-    def open(
-        self, reading: Reading, row: Row, around: Around, *, with_tips: bool = False, is_top: bool = False
-    ) -> Op[Loaded]:
-        """A row with what hangs on it, as a saver hands it out. `is_top`: nothing can follow it."""
-        ns = yield from find_namespace(reading.key, row.ns)
-        assert ns is not None
-        around.pending = tuple((yield from pending_of(reading, row, ns)))
-        followers = [] if is_top else (yield from children_of(reading, row, ns))
+    def _open(self, reading: Reading, row: Row, around: Around, stands: Place) -> Op[Loaded]:
+        """A row with what hangs on it, as a saver hands it out."""
+        around.pending = tuple((yield from pending_of(reading, row, stands.ns)))
+        is_top = pack_id(row.id) == stands.newest  # nothing can follow it
+        followers = [] if is_top else (yield from children_of(reading, row, stands.ns))
         around.leaf = not followers
         around.done = done_by(followers)
         fetched = yield from reading.fetch_for((row,), (*around.pending, *around.done))
-        if with_tips:
+        session = self.sessions.get(row.thread)
+        if session is not None:
             around.tips = yield from ends(reading.key, growing_ends(row), reading.unseal)
-            session = self.sessions.get(row.thread)
-            if session is not None and around.pending:
+            if around.pending:
                 session.filed.add((row.ns, row.id))
         return open_row(self.stager, row, fetched, around)
 
@@ -387,6 +370,17 @@ class SqlChain:
     ) -> Op[Page]:
         yield from Begin("read")
         return (yield from Listing(self, at, filter or {}, before, limit).page(lineage))
+
+
+def _fallback(at: At, stands: Place) -> bytes | None:
+    """Where a branch begins in a namespace that it has not written: at main's head, below the root."""
+    if at.branch is None or at.branch == MAIN:
+        return None
+    main = stands.head(MAIN)
+    if at.ns or main is None:
+        return main
+    names = ", ".join(sorted({MAIN, *stands.rows}))
+    raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
 
 
 def _refuse_other(thread: str, id: str, columns: Columns, stored: Sequence[Any]) -> None:

@@ -227,3 +227,17 @@ class DescribeAWiderAllowlist:
 
             assert wider.serde is not saver.serde
             assert log_at(saver, cfg()) == ["0", "1"]
+
+
+class DescribeReadingAState:
+    def test_takes_few_statements(self, tmp_path: Path) -> None:
+        with SqliteSaver(tmp_path / "x.db", driver="sqlite3") as saver:
+            app = asking(saver)
+            app.invoke({"log": ["x" * 200]}, cfg())
+            asked: list[str] = []
+            saver.chain.database.connection.set_trace_callback(asked.append)
+
+            assert app.get_state(cfg()).next == ("ask",)
+
+        # BEGIN, thread, heads, row, last id, names, run, records, items, COMMIT
+        assert len([sql for sql in asked if not sql.startswith("PRAGMA")]) == 10
