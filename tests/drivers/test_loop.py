@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
@@ -13,8 +13,13 @@ from stepwell.drivers.loop import Box, LoopDriver
 from stepwell.engine import effects as fx
 from stepwell.engine.task import Emitted
 from stepwell.errors import GraphInterrupt
+from stepwell.graph import START, StateGraph
 from stepwell.saves import At
 from tests.drivers.scene import Ledger, Memo, anode_of, asks_for, tasks_of
+
+
+class Numbers(TypedDict):
+    n: int
 
 
 async def nothing(_: Any) -> None:
@@ -24,6 +29,22 @@ async def nothing(_: Any) -> None:
 async def answers(driver, *effects):
     """What the driver answers to effects, in order."""
     return await driver.drive(asks_for(*effects))
+
+
+class Turns:
+    """Counts how often the loop goes round while it is open."""
+
+    def __enter__(self):
+        self.count, self._loop = 0, asyncio.get_running_loop()
+        self._next = self._loop.call_soon(self._turned)
+        return self
+
+    def __exit__(self, *_):
+        self._next.cancel()
+
+    def _turned(self):
+        self.count += 1
+        self._next = self._loop.call_soon(self._turned)
 
 
 def all_of(tasks, count=None):
@@ -148,6 +169,23 @@ class DescribeALoneTask:
         await answers(LoopDriver(task.run), fx.Next((task,)))
 
         assert seen == [asyncio.current_task()]
+
+    async def test_costs_no_turn_of_the_loop_however_many_steps_there_are(self):
+        seen = []
+
+        async def looks(state):
+            seen.append(turns.count)
+            return {"n": state["n"] + 1}
+
+        builder = StateGraph(Numbers).add_sequence([(f"n{place}", looks) for place in range(20)]).add_edge(START, "n0")
+
+        with Turns() as turns:
+            await asyncio.sleep(0)
+            ended = await builder.compile().ainvoke({"n": 0})
+
+        assert ended == {"n": 20}
+        assert seen == seen[:1] * 20
+        assert turns.count >= 1
 
     async def test_that_is_sync_runs_in_a_thread(self):
         seen = []
