@@ -136,6 +136,19 @@ class DescribeAStoreWithoutTtl:
             Plain().put(NS, "k", {}, ttl=1)
 
 
+class DescribeAStoreThatAnswersNothingToPuts:
+    async def test_may_do_so(self) -> None:
+        class Curt(BaseStore):
+            def batch(self, ops: Iterable[Op]) -> list[Result]:
+                return []
+
+            async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+                return self.batch(ops)
+
+        await Curt().aput(NS, "k", {})
+        await Curt().adelete(NS, "k")
+
+
 class DescribeAMemoryStoreNobodySweeps:
     def test_does_not_keep_what_has_expired_for_ever(self) -> None:
         now = [0.0]

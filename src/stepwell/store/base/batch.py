@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any
 
 from stepwell.errors import StepwellError
 from stepwell.store.base.check import checked
-from stepwell.store.base.ops import (
-    NOT_PROVIDED,
-    Item,
-    ListNamespacesOp,
-    NamespacePath,
-    NotProvided,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-)
-from stepwell.store.base.store import BaseStore, conditions
+from stepwell.store.base.ops import Op, Result
+from stepwell.store.base.store import BaseStore
 
 _Waiting = list[tuple[Op, "asyncio.Future[Result]"]]
 
@@ -84,51 +73,3 @@ class AsyncBatchedBaseStore(BaseStore):
         if self._loop is not None and self._loop.is_running():
             return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
         return asyncio.run(self.abatch(ops))
-
-    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        item: Item | None = await self._ask(self._get_op(namespace, key, refresh_ttl))
-        return item
-
-    async def aput(
-        self,
-        namespace: tuple[str, ...],
-        key: str,
-        value: Mapping[str, Any],
-        index: Literal[False] | list[str] | None = None,
-        *,
-        ttl: float | NotProvided | None = NOT_PROVIDED,
-    ) -> None:
-        await self._ask(self._put_op(namespace, key, value, index, ttl))
-
-    async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
-        await self._ask(PutOp(namespace, key, None))
-
-    async def asearch(
-        self,
-        namespace_prefix: tuple[str, ...],
-        /,
-        *,
-        query: str | None = None,
-        filter: dict[str, Any] | None = None,
-        limit: int = 10,
-        offset: int = 0,
-        refresh_ttl: bool | None = None,
-    ) -> list[SearchItem]:
-        found: list[SearchItem] = await self._ask(
-            SearchOp(namespace_prefix, filter, limit, offset, query, self._refreshes(refresh_ttl))
-        )
-        return found
-
-    async def alist_namespaces(
-        self,
-        *,
-        prefix: NamespacePath | None = None,
-        suffix: NamespacePath | None = None,
-        max_depth: int | None = None,
-        limit: int = 100,
-        offset: int = 0,
-    ) -> list[tuple[str, ...]]:
-        found: list[tuple[str, ...]] = await self._ask(
-            ListNamespacesOp(conditions(prefix, suffix), max_depth, limit, offset)
-        )
-        return found

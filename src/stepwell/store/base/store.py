@@ -94,13 +94,13 @@ class BaseStore(ABC):
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
         """Namespaces that hold items, sorted; "*" in prefix or suffix stands for any one label."""
-        op = ListNamespacesOp(conditions(prefix, suffix), max_depth, limit, offset)
+        op = ListNamespacesOp(_conditions(prefix, suffix), max_depth, limit, offset)
         return self.batch([op])[0]  # type: ignore[return-value]  # ListNamespacesOp answers namespaces
 
     async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """As `get`."""
-        answers = await self.abatch([self._get_op(namespace, key, refresh_ttl)])
-        return answers[0]  # type: ignore[return-value]  # GetOp: Item
+        item: Item | None = await self._ask(self._get_op(namespace, key, refresh_ttl))
+        return item
 
     async def aput(
         self,
@@ -112,11 +112,11 @@ class BaseStore(ABC):
         ttl: float | NotProvided | None = NOT_PROVIDED,
     ) -> None:
         """As `put`."""
-        await self.abatch([self._put_op(namespace, key, value, index, ttl)])
+        await self._ask(self._put_op(namespace, key, value, index, ttl))
 
     async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
         """As `delete`."""
-        await self.abatch([PutOp(namespace, key, None)])
+        await self._ask(PutOp(namespace, key, None))
 
     async def asearch(
         self,
@@ -131,7 +131,8 @@ class BaseStore(ABC):
     ) -> list[SearchItem]:
         """As `search`."""
         op = SearchOp(namespace_prefix, filter, limit, offset, query, self._refreshes(refresh_ttl))
-        return (await self.abatch([op]))[0]  # type: ignore[return-value]  # SearchOp answers SearchItems
+        found: list[SearchItem] = await self._ask(op)
+        return found
 
     async def alist_namespaces(
         self,
@@ -143,8 +144,14 @@ class BaseStore(ABC):
         offset: int = 0,
     ) -> list[tuple[str, ...]]:
         """As `list_namespaces`."""
-        op = ListNamespacesOp(conditions(prefix, suffix), max_depth, limit, offset)
-        return (await self.abatch([op]))[0]  # type: ignore[return-value]  # ListNamespacesOp answers namespaces
+        op = ListNamespacesOp(_conditions(prefix, suffix), max_depth, limit, offset)
+        found: list[tuple[str, ...]] = await self._ask(op)
+        return found
+
+    async def _ask(self, op: Op) -> Any:
+        """What one operation of an async method answers."""
+        answers = await self.abatch([op])
+        return answers[0] if answers else None  # some stores answer nothing to a put
 
     def _get_op(self, namespace: tuple[str, ...], key: str, refresh_ttl: bool | None) -> GetOp:
         return GetOp(namespace, key, self._refreshes(refresh_ttl))
@@ -177,7 +184,7 @@ class BaseStore(ABC):
         return PutOp(namespace, key, value, index, ttl)  # type: ignore[arg-type]  # checked() makes it a dict
 
 
-def conditions(prefix: NamespacePath | None, suffix: NamespacePath | None) -> tuple[MatchCondition, ...]:
+def _conditions(prefix: NamespacePath | None, suffix: NamespacePath | None) -> tuple[MatchCondition, ...]:
     conditions = []
     if prefix:
         conditions.append(MatchCondition("prefix", tuple(prefix)))
