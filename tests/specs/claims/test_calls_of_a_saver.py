@@ -62,7 +62,9 @@ class DescribeThePublicCalls:
         for turn in ("r1", "r2"):
             drive.invoke(graph, human(turn), cfg())
 
-        for snapshot in drive.history(graph, cfg()):
+        entries = drive.history(graph, cfg())
+        assert len(entries) == 6
+        for snapshot in entries:
             assert drive.get_tuple(saver, snapshot.config).checkpoint["id"] == cid(snapshot)
             assert cid(drive.get_tuple(saver, cfg(checkpoint_id=cid(snapshot)))) == cid(snapshot)
 
@@ -273,7 +275,9 @@ class DescribeHistory:
         graph = chat_graph(saver)
         drive.invoke(graph, human("r1"), cfg())
 
-        for snapshot in drive.history(graph, cfg()):
+        entries = drive.history(graph, cfg())
+        assert len(entries) == 3
+        for snapshot in entries:
             assert isinstance(snapshot.values, dict)
             assert {"source", "step", "parents"} <= set(snapshot.metadata)
             assert datetime.datetime.fromisoformat(snapshot.created_at).tzinfo is not None
@@ -292,7 +296,9 @@ class DescribeTheThreeLedgersInMemory:
         graph = chat_graph(saver)
         graph.invoke(human("r1"), cfg())
 
-        for snapshot in graph.get_state_history(cfg()):
+        entries = list(graph.get_state_history(cfg()))
+        assert len(entries) == len(saver.storage["t"][""]) == 3
+        for snapshot in entries:
             entry = saver.storage["t"][""][cid(snapshot)]
             parent = snapshot.parent_config
             assert len(entry) == 3 and entry[2] == (cid(parent) if parent else None)

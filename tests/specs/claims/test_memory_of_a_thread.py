@@ -6,6 +6,9 @@ import uuid
 from typing import Any
 
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from pydantic import Field
 
 from stepwell.checkpoint.base import BaseCheckpointSaver
 from stepwell.checkpoint.memory import InMemorySaver, MemorySaver
@@ -14,6 +17,17 @@ from tests.specs.given import cfg, chain, cid
 from tests.specs.spy import ForgetfulSaver, SpySaver
 
 claim = pytest.mark.claim
+
+
+class Listening(GenericFakeChatModel):
+    """A model without a memory of its own, which notes the texts that each call hands it."""
+
+    heard: list[list[str]] = Field(default_factory=list)
+
+    def _generate(self, messages: Any, *args: Any, **options: Any) -> Any:
+        self.heard.append([message.content for message in messages])
+        return super()._generate(messages, *args, **options)
+
 
 REMEMBER = """
     import sys
@@ -32,6 +46,19 @@ class DescribeAThread:
         second = drive.invoke(graph, human("r2"), cfg())
 
         assert texts(second) == ["r1", "reply#1", "r2", "reply#3"]
+
+    @claim("B-01", "B-09")
+    def test_the_model_is_handed_the_whole_history_though_the_caller_sent_what_is_new(self, drive, saver):
+        model = Listening(messages=iter(AIMessage(text) for text in ("hello Ada", "Ada")))
+
+        def chat(state):
+            return {"messages": [model.invoke(state["messages"])]}
+
+        graph = chat_graph(saver, chat)
+        for said in ("I am Ada", "Who am I?"):
+            drive.invoke(graph, human(said), cfg())
+
+        assert model.heard == [["I am Ada"], ["I am Ada", "hello Ada", "Who am I?"]]
 
     @claim("A-03", "A-54", "B-10", "B-65")
     def test_another_thread_id_is_another_conversation(self, drive, saver):
@@ -106,9 +133,12 @@ class DescribeAThread:
                 drive.invoke(graph, human(f"{tenant} says {turn}"), cfg(tenant))
 
         for tenant, other in (tenants, tenants[::-1]):
-            for snapshot in drive.history(graph, cfg(tenant)):
+            entries, listed = drive.history(graph, cfg(tenant)), drive.list(saver, cfg(tenant))
+            assert len(entries) == len(listed) == 60
+            assert len(texts(entries[0])) == 40
+            for snapshot in entries:
                 assert not any(other in text for text in texts(snapshot))
-            for found in drive.list(saver, cfg(tenant)):
+            for found in listed:
                 assert found.config["configurable"]["thread_id"] == tenant
 
     @claim("B-10")

@@ -133,7 +133,9 @@ class DescribeAHistory:
         graph = chain("ab", saver)
         drive.invoke(graph, {"log": ["in"]}, cfg())
 
-        for entry in drive.history(graph, cfg()):
+        entries = drive.history(graph, cfg())
+        assert len(entries) == 4
+        for entry in entries:
             read = drive.get_state(graph, entry.config)
             assert cid(read) == cid(entry) and read.values == entry.values and read.next == entry.next
             assert entry.config["configurable"]["thread_id"] == "t"
@@ -154,4 +156,4 @@ class DescribeAHistory:
         graph = chain({"a": lambda s: {"n": 1}}, saver, schema=State)
         drive.invoke(graph, {"log": []}, cfg())
 
-        assert all(set(s.values) <= {"log", "n"} for s in drive.history(graph, cfg()))
+        assert [set(s.values) for s in drive.history(graph, cfg())] == [{"log", "n"}, {"log"}, {"log"}]
