@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-from stepwell.serde.protocol import SerializerProtocol
-from stepwell.store.base import TTLConfig
-from stepwell.store.sqlite.base import BaseSqliteStore, SqliteIndexConfig
+from stepwell.store.sqlite.base import BaseSqliteStore
 from stepwell.store.sqlite.ops import sweep
 
 
@@ -16,23 +12,6 @@ class AsyncSqliteStore(BaseSqliteStore):
     """A store in an SQLite database. Its sync methods work as well, from any thread."""
 
     __slots__ = ()
-
-    @classmethod
-    @asynccontextmanager
-    async def from_conn_string(
-        cls,
-        conn_string: str,
-        *,
-        index: SqliteIndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        serde: SerializerProtocol | None = None,
-    ) -> AsyncIterator[AsyncSqliteStore]:
-        """A store on the file at `conn_string` (":memory:" for none), closed when the block ends."""
-        store = cls(conn_string, index=index, ttl=ttl, serde=serde)
-        try:
-            yield store
-        finally:
-            await asyncio.to_thread(store.close)
 
     async def setup(self) -> None:
         """Makes the tables, or brings old ones up to date. Done by itself at the first use."""

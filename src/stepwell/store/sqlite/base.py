@@ -6,7 +6,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.serde.protocol import SerializerProtocol
@@ -18,7 +19,7 @@ from stepwell.store.sqlite.ops import MIGRATIONS, Batch, Steps, sweep
 from stepwell.store.sweeper import Sweeper
 from stepwell.store.vectors import Index, Vector
 
-T = TypeVar("T")
+S = TypeVar("S", bound="BaseSqliteStore")
 SqliteIndexConfig: TypeAlias = IndexConfig
 """What makes items findable by meaning; vectors lie in ordinary tables, no extension is loaded."""
 
@@ -52,6 +53,18 @@ class BaseSqliteStore(BaseStore):
         self._database = SqliteDatabase(conn, driver=driver)
         self._room = SqliteRoom(self._database, "store", MIGRATIONS)
         self._sweeper: Sweeper | None = None
+
+    @classmethod
+    def from_conn_string(
+        cls: type[S],
+        conn_string: str,
+        *,
+        index: SqliteIndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        serde: SerializerProtocol | None = None,
+    ) -> Opened[S]:
+        """A store on the file at `conn_string` (":memory:" for none), closed when the block ends."""
+        return Opened(partial(cls, conn_string, index=index, ttl=ttl, serde=serde))
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries out operations in one transaction; answers in their order."""
@@ -97,27 +110,34 @@ class BaseSqliteStore(BaseStore):
         return sweeper.stop(timeout_s) if sweeper is not None else True
 
 
+class Opened(Generic[S]):
+    """What `with` and `async with` make a store of, and close when the block ends."""
+
+    __slots__ = ("_open", "_store")
+
+    def __init__(self, open: Callable[[], S]) -> None:
+        self._open = open
+
+    def __enter__(self) -> S:
+        self._store = self._open()
+        return self._store
+
+    def __exit__(self, *error: object) -> None:
+        self._store.close()
+
+    async def __aenter__(self) -> S:
+        return self.__enter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        import asyncio  # 28 ms that a program without coroutines does not spend
+
+        await asyncio.to_thread(self._store.close)
+
+
 class SqliteStore(BaseSqliteStore):
     """A store in an SQLite database. Its async methods work as well, from any loop."""
 
     __slots__ = ()
-
-    @classmethod
-    @contextmanager
-    def from_conn_string(
-        cls,
-        conn_string: str,
-        *,
-        index: SqliteIndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        serde: SerializerProtocol | None = None,
-    ) -> Iterator[SqliteStore]:
-        """A store on the file at `conn_string` (":memory:" for none), closed when the block ends."""
-        store = cls(conn_string, index=index, ttl=ttl, serde=serde)
-        try:
-            yield store
-        finally:
-            store.close()
 
     def setup(self) -> None:
         """Makes the tables, or brings old ones up to date. Done by itself at the first use."""
