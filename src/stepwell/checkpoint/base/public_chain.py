@@ -291,13 +291,10 @@ class PublicChain:
         return cast(T, effect.answer)
 
     def _answer(self, effect: Any) -> Any:
-        if type(effect) is Call:
-            return getattr(self._saver, effect.name)(*effect.args)
-        if type(effect) is Inner:
-            return cast(ChainSaver, self._chain).perform(effect.op)
         if type(effect) is Pause:
             return time.sleep(effect.seconds)
-        return list(self._saver.list(effect.config, filter=effect.filter, before=effect.before, limit=effect.limit))
+        found = self._begin(effect, "")
+        return list(found) if type(effect) is Listing else found
 
     async def aperform(self, op: Op[T]) -> T:
         effect: Any = advance(op)
@@ -311,16 +308,21 @@ class PublicChain:
         return cast(T, effect.answer)
 
     async def _aanswer(self, effect: Any) -> Any:
-        if type(effect) is Call:
-            return await getattr(self._saver, "a" + effect.name)(*effect.args)
-        if type(effect) is Inner:
-            return await cast(ChainSaver, self._chain).aperform(effect.op)
         if type(effect) is Pause:
             import asyncio  # 28 ms that a program without coroutines does not spend
 
             return await asyncio.sleep(effect.seconds)
-        listed = self._saver.alist(effect.config, filter=effect.filter, before=effect.before, limit=effect.limit)
-        return [found async for found in listed]
+        found = self._begin(effect, "a")
+        return [one async for one in found] if type(effect) is Listing else await found
+
+    def _begin(self, effect: Any, twin: str) -> Any:
+        """What the method answers that an effect stands for: itself, or its async twin when `twin` is "a"."""
+        if type(effect) is Call:
+            return getattr(self._saver, twin + effect.name)(*effect.args)
+        if type(effect) is Inner:
+            return getattr(self._chain, twin + "perform")(effect.op)
+        list_ = getattr(self._saver, twin + "list")
+        return list_(effect.config, filter=effect.filter, before=effect.before, limit=effect.limit)
 
     # ------------------------------------------------------------------ copies
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.chained import ChainedSaver
@@ -76,17 +75,13 @@ class SqliteSaver(ChainedSaver):
     def __enter__(self: S) -> S:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     async def __aenter__(self: S) -> S:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self.close()
 
 
