@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from stepwell.checkpoint.cutting import WORTH_CUTTING, cut
 from stepwell.checkpoint.diff_mapping import diff_entries, diff_members
-from stepwell.checkpoint.diff_record import diff_record
+from stepwell.checkpoint.diff_record import diff_record, keep_whole
 from stepwell.checkpoint.diff_sequence import diff_sequence
 from stepwell.checkpoint.kept import (
     NUMBERS,
@@ -39,7 +39,6 @@ from stepwell.checkpoint.refs import (
     Part,
     Ref,
     Slices,
-    Spot,
 )
 from stepwell.checkpoint.work import INLINE_BYTES, UNKNOWN, UNTOUCHED, Touch, Work
 
@@ -102,15 +101,7 @@ def diff_whole(work: Work, old: Kept | None, value: Any) -> Kept:
     if type(old) in (KeptWhole, KeptRecord) and old.data == data:  # type: ignore[union-attr]  # both have bytes
         return old  # type: ignore[return-value]  # not None
     whole = cut(data) if len(data) >= WORTH_CUTTING else None
-    if whole is not None:
-        return diff_record(work, old, data, whole)
-    if len(data) <= INLINE_BYTES:
-        return KeptWhole(Inline(data), data)
-    spot = work.find(data)
-    if spot is None:
-        ((log, start, _),) = work.place_apart((data,), 1)
-        spot = (log, start)
-    return KeptWhole(Spot(*spot), data)
+    return diff_record(work, old, data, whole) if whole is not None else keep_whole(work, data)
 
 
 def _diff_text(work: Work, old: Kept | None, value: Any, kind: int, home: Kept | None) -> Kept:

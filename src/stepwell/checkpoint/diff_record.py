@@ -32,8 +32,11 @@ def _piece(work: Work, old: Kept | None, piece: Piece) -> Kept:
 
 
 def _whole(work: Work, old: Kept | None, data: bytes) -> KeptWhole:
-    if type(old) is KeptWhole and old.data == data:
-        return old
+    return old if type(old) is KeptWhole and old.data == data else keep_whole(work, data)
+
+
+def keep_whole(work: Work, data: bytes) -> KeptWhole:
+    """Bytes of their own: in the reference when they are few, else in the place that has them or takes them."""
     if len(data) <= INLINE_BYTES:
         return KeptWhole(Inline(data), data)
     spot = work.find(data)
