@@ -139,11 +139,6 @@ class DescribeBytes:
         assert codec.encode({"a": 1, "b": 2}) != codec.encode({"b": 2, "a": 1})
         assert [*codec.decode(codec.encode({"b": 2, "a": 1}))] == ["b", "a"]
 
-    def test_of_many_values_are_those_of_each(self, codec):
-        values = [1, "a", (1,), {"x": 2**70}]
-
-        assert codec.encode_many(values) == [codec.encode(value) for value in values]
-
     def test_of_what_only_the_careful_way_can_write_nest_like_all_others(self, codec):
         plain, careful = ("a", [1, {"b": {2}}]), ("a", [1, {"b": {2}}], bytearray(b"x"))
 

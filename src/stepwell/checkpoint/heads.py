@@ -53,16 +53,11 @@ def set_head(key: int, ns: int, branch: str, id: bytes, *, auto: bool = False) -
     yield from Query(_SET, (key, ns, branch, id, int(auto)))
 
 
-def heads_of(key: int, ns: int) -> Generator[Any, Any, dict[str, tuple[bytes, bool]]]:
-    """The heads that have rows: branch → (id, whether it is a leaf that a fork left behind)."""
-    rows = yield from Query(
-        "SELECT branch, checkpoint_id, is_auto FROM heads WHERE thread_id = ? AND checkpoint_ns = ?", (key, ns)
-    )
-    return {branch: (id, bool(auto)) for branch, id, auto in rows}
-
-
 class Place:
-    """Where a namespace stood before a commit. rows: heads that have rows, by branch. newest: its greatest id."""
+    """Where a namespace stands: its greatest id, and the heads that have rows.
+
+    rows: branch → (id, whether it is a leaf that a fork left behind).
+    """
 
     __slots__ = ("key", "newest", "ns", "rows")
 

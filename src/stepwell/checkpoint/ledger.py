@@ -25,7 +25,7 @@ Item: TypeAlias = tuple[int, int, bytes]
 
 
 class Ledger:
-    """Allocates places in logs. `next_log` and `tips` (log → first free index) are those of the database."""
+    """Allocates places in logs. `next_log` is that of the database; where its logs end comes by `learn`."""
 
     __slots__ = (
         "_common",
@@ -40,10 +40,10 @@ class Ledger:
         "thread",
     )
 
-    def __init__(self, thread: str, next_log: int, tips: Mapping[int, int] | None = None) -> None:
+    def __init__(self, thread: str, next_log: int) -> None:
         self.thread = thread
         self._next_log = next_log
-        self._tips: dict[int, int] = dict(tips or {})
+        self._tips: dict[int, int] = {}  # log → first free index
         self._lasts: dict[int, object] = {}  # log → who appended last
         self._common = -1
         self._recent: dict[bytes, tuple[int, int]] = {}

@@ -103,8 +103,8 @@ def open_row(stager: Stager, row: Row, items: Items, around: Around) -> Loaded:
         versions={name: version for name, (version, _) in cells.items() if version is not None},
         seen={node: dict(versions) for node, versions in row.state.all_seen().items()},
         metadata=stager.own(row.metadata),
-        pending=tuple([open_task(stager.codec, task, items) for task in around.pending]),
-        done=tuple([open_task(stager.codec, task, items) for task in around.done]),
+        pending=tuple([OpenTask(stager.codec, task, items) for task in around.pending]),
+        done=tuple([OpenTask(stager.codec, task, items) for task in around.done]),
         next=row.next,
         children=dict(row.children),
         leaf=around.leaf,
@@ -376,13 +376,3 @@ class OpenTask(TaskRecord):
     def keys(self) -> tuple[str, ...]:
         """The channels it wrote, without decoding anything."""
         return tuple(name for name, _ in self._refs)
-
-
-def open_task(codec: Codec, stored: StoredTask, items: Items) -> TaskRecord:
-    """A stored record as a saver hands it out."""
-    return OpenTask(codec, stored, items)
-
-
-def runs_of_tasks(tasks: Sequence[StoredTask]) -> list[Ref]:
-    """The references of all writes of some tasks: what must be read to open them."""
-    return [ref for task in tasks for _, ref in task.writes]

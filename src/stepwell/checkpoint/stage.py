@@ -3,7 +3,7 @@
 How a storage uses it:
 
     stager = Stager(codec)
-    ledger = stager.begin(thread, next_log, tips)        # when a run takes the thread's lease
+    ledger = stager.begin(thread, next_log)              # when a run takes the thread's lease
     loaded = open_row(...)  /  open_nothing(...)         # read.py; gives values, tasks and the Base
     staged = stager.stage(commit)                        # once per checkpoint; `staged.base` is the next base
     due = staged.due(): write these items                # (log, index, bytes) rows; always before or with the row
@@ -145,9 +145,9 @@ class Stager:
         none = codec.encode(None)
         self._nothing = KeptWhole(Inline(none), none)
 
-    def begin(self, thread: str, next_log: int, tips: Mapping[int, int] | None = None) -> Ledger:
+    def begin(self, thread: str, next_log: int) -> Ledger:
         """A run takes the thread: its ledger, used by every graph of the run until `end`."""
-        ledger = self._ledgers[thread] = Ledger(thread, next_log, tips)
+        ledger = self._ledgers[thread] = Ledger(thread, next_log)
         return ledger
 
     def end(self, thread: str) -> None:

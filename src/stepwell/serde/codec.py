@@ -84,11 +84,6 @@ class Codec:
             _raise_if_control()
             return encode_carefully(value, self._writers.__getitem__, channel)
 
-    def encode_many(self, values: Iterable[Any], channel: str = "") -> list[bytes]:
-        """The bytes of each of `values`."""
-        encode = self.encode
-        return [encode(value, channel) for value in values]
-
     def decode(self, data: bytes) -> Any:
         """A fresh value. Classes this process does not know come as types.Unknown.
 

@@ -10,11 +10,6 @@ WRITES_IDX_MAP: Final[dict[str, int]] = {ERROR: -1, SCHEDULED: -2, INTERRUPT: -3
 """Rows that are one of a kind for their task: written again, they replace. All others are numbered from 0."""
 
 
-def write_index(channel: str, position: int) -> int:
-    """The number under which the write at `position` is filed."""
-    return WRITES_IDX_MAP.get(channel, position)
-
-
 def writes_sort_key(task_path: str, task_id: str = "", idx: int = 0) -> tuple[str, str, int]:
     """The order in which pending writes come back."""
     return task_path, task_id, idx

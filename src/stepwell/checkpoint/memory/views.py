@@ -6,7 +6,7 @@ from typing import Any
 
 from stepwell.checkpoint.base.records import flat
 from stepwell.checkpoint.memory.thread import ThreadRows
-from stepwell.checkpoint.read import open_task, read_value
+from stepwell.checkpoint.read import OpenTask, read_value
 from stepwell.checkpoint.work import Codec
 
 
@@ -53,7 +53,7 @@ def writes_of(threads: dict[str, ThreadRows], codec: Codec) -> dict[tuple[str, s
         items = thread.view()
         for row in thread.rows():
             key = (row.ns, row.id)
-            records = [open_task(codec, task, items) for task in (*thread.pending(key), *thread.done(key))]
+            records = [OpenTask(codec, task, items) for task in (*thread.pending(key), *thread.done(key))]
             rows = {(task, n): (task, channel, value) for n, (task, channel, value) in enumerate(flat(records))}
             if rows:
                 found[name, row.ns, row.id] = rows

@@ -9,13 +9,11 @@ from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag
 MAIN = "main"
 
 
-def auto_name(branch: str, id: str) -> str:
-    """The name of the leaf that is left behind at `id`; ids of one moment differ in their last digits."""
-    return f"{branch}@{id[:8]}"
-
-
 def free_auto_name(branch: str, id: str, taken: Collection[str]) -> str:
-    """`auto_name`, lengthened until nobody else has it."""
+    """The name of the leaf that is left behind at `id`, as long as it takes for nobody else to have it.
+
+    Ids of one moment differ in their last digits.
+    """
     return next(
         name
         for size in range(8, max(len(id), 8) + 1)
