@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from uuid import UUID
 
 import pytest
@@ -47,6 +49,21 @@ class DescribeARun:
         thread = stepwell("run", "-m", "My name is Ada.", "--json").json["thread"]
 
         assert stepwell("run", "--thread", thread, "-m", "What is my name?").out == "Your name is Ada.\n"
+
+    def test_goes_on_in_the_thread_that_was_active_last(self, stepwell, said):
+        for thread, name in (("a", "Ada"), ("b", "Bob")):
+            stepwell("run", "--thread", thread, "--new", "-m", f"My name is {name}.")
+        stepwell("run", "--thread", "a", "-m", "hello")
+
+        ended = stepwell("run", "--last", "-m", "What is my name?")
+
+        assert (ended.out, ended.err) == ("Your name is Ada.\n", "")
+        assert said("a")[-1] == "What is my name?" and said("b") == ["My name is Bob."]
+
+    def test_in_the_last_thread_needs_one_and_no_other_name(self, stepwell):
+        assert "no database" in stepwell("run", "--last", "-m", "hello", expect=1).err
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+        assert "give one of them" in stepwell("run", "--last", "--thread", "t", "-m", "hello", expect=2).err
 
     def test_answers_in_json_of_a_fixed_shape(self, stepwell):
         answer = stepwell("run", "--thread", "t", "--new", "-m", "hello", "--json").json
@@ -164,6 +181,33 @@ class DescribeAThreadThatIsBusy:
         talk.read_until("You ")
 
         assert "t" in stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err
+
+
+LOCK = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1], isolation_level=None)
+held.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow  # it waits for the lock as long as a person would
+class DescribeADatabaseThatAnotherProcessKeepsLocked:
+    def test_is_busy_and_nothing_is_said_in_it(self, stepwell, home, said):
+        stepwell("run", "--thread", "t", "--new", "-m", "one")
+        path = str(home / ".stepwell" / "stepwell.db")
+        keeper = subprocess.Popen(
+            [sys.executable, "-c", LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        with keeper:
+            assert keeper.stdout.readline() == "locked\n"
+
+            ended = stepwell("run", "--thread", "t", "-m", "two", "--json", expect=3)
+
+        error = json.loads(ended.err)
+        assert error["error"] == "LockedDatabaseError" and "locked" in error["message"] and ended.out == ""
+        assert said("t") == ["one"]
 
 
 class DescribeAHintToGoOn:

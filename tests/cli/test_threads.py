@@ -6,6 +6,8 @@ import subprocess
 import sys
 from datetime import datetime
 
+from stepwell.checkpoint.sqlite import SqliteSaver
+from stepwell.graph import START, StateGraph
 from stepwell.version import __version__
 
 LOOK = """
@@ -15,6 +17,16 @@ code = run(sys.argv[1:])
 heavy = ("langchain_core", "pydantic", "stepwell.graph", "stepwell.demo", "stepwell.engine.run", "rich")
 print(json.dumps([code, [name for name in heavy if name in sys.modules]]), file=sys.stderr)
 """
+
+
+def fill(path, count):
+    """A database with so many threads of one checkpoint each."""
+    path.parent.mkdir()
+    builder = StateGraph(dict).add_node("a", lambda state: state)
+    with SqliteSaver(path) as saver:
+        graph = builder.add_edge(START, "a").compile(checkpointer=saver)
+        for number in range(count):
+            graph.invoke({}, {"configurable": {"thread_id": f"t{number}"}}, durability="exit")
 
 
 class DescribeTheListOfThreads:
@@ -63,6 +75,17 @@ class DescribeTheListOfThreads:
         rows = stepwell("threads", "--json", "-n", "1").json
 
         assert ([row["thread"] for row in rows["threads"]], rows["more"]) == (["a"], True)
+
+    def test_has_fifty_rows_unless_all_are_asked_for(self, stepwell, home):
+        fill(home / ".stepwell" / "stepwell.db", 52)
+
+        some, whole = stepwell("threads"), stepwell("threads", "--all")
+
+        assert len(some.out.splitlines()) == 51 and "50 threads shown; --all shows every one" in some.err
+        names = [row.split()[0] for row in whole.out.splitlines()[1:]]
+        assert sorted(names) == sorted(f"t{number}" for number in range(52)) and whole.err == ""
+        listed = stepwell("threads", "--all", "-n", "2", "--json").json
+        assert ([row["thread"] for row in listed["threads"]], listed["more"]) == (names, False)
 
     def test_filters_by_metadata_and_refuses_what_is_no_pair(self, stepwell):
         stepwell("run", "--thread", "t", "--new", "-m", "hello")

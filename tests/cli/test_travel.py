@@ -59,6 +59,43 @@ class DescribeGoingBack:
 
         assert said("t")[-1] == "My name is Bob."
 
+    def test_by_steps_goes_back_one_checkpoint_each(self, stepwell, told, said):
+        ids = [row["checkpoint"] for row in log(stepwell)]
+
+        one = stepwell("rewind", "t", "--steps", "1", "--json").json
+        more = stepwell("rewind", "t", "--steps", "3", "--json").json
+
+        assert (one["before"], one["now"]) == (ids[0], ids[1])
+        assert (more["before"], more["now"]) == (ids[1], ids[4])
+        assert said("t") == ["My name is Ada.", "My name is Bob.", "My name is Cleo."]
+
+    def test_by_more_steps_than_there_are_is_not_found_and_moves_nothing(self, stepwell, told):
+        before = log(stepwell)
+
+        assert "cannot go back 12" in stepwell("rewind", "t", "--steps", "12", expect=1).err
+
+        assert log(stepwell) == before
+
+    def test_leaves_an_end_that_only_all_shows(self, stepwell, told):
+        stepwell("rewind", "t", "--turns", "1")
+
+        plain, whole = stepwell("log", "t"), stepwell("log", "t", "--all")
+
+        assert "Dee" not in plain.out and "left behind, --all shows them: main@" in plain.err
+        assert whole.out.splitlines()[0].endswith("My name is Dee. → Nice to meet you, Dee. I will remember that.")
+        assert whole.out.splitlines()[1:] == plain.out.splitlines() and whole.err == ""
+        assert "(main@" in whole.out.splitlines()[0] and "(main)" in whole.out.splitlines()[1]
+
+    def test_leaves_an_end_that_the_log_in_json_names_or_has(self, stepwell, told):
+        stepwell("rewind", "t", "--turns", "1")
+
+        plain, whole = stepwell("log", "t", "--json").json, stepwell("log", "t", "--all", "--json").json
+
+        (left,) = plain["left_out"]
+        assert left.startswith("main@") and whole["left_out"] == []
+        assert [turn["said"] for turn in whole["turns"]] == [f"My name is {n}." for n in ("Dee", "Cleo", "Bob", "Ada")]
+        assert whole["turns"][0]["branches"] == [left] and whole["turns"][1:] == plain["turns"]
+
     def test_too_far_is_not_found(self, stepwell, told):
         assert "cannot go back 9" in stepwell("rewind", "t", "--turns", "9", expect=1).err
 
@@ -107,6 +144,38 @@ class DescribeAnotherWay:
         lanes = [line[:3].rstrip() for line in stepwell("log", "t").out.splitlines()]
 
         assert [lane.split(" ")[0] if lane[0] == "*" else lane for lane in lanes] == ["*", "*", "| *", "|/", "*", "*"]
+
+    def test_is_talked_in_by_a_chat_and_leaves_main_alone(self, stepwell, told, said):
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+
+        talk = stepwell("chat", "--thread", "t", "--branch", "other", stdin="What is my name?\n")
+
+        assert talk.out == "Your name is Bob.\n"
+        assert talk.err.splitlines()[-1] == "Carry on with: stepwell chat --thread t --branch other"
+        assert said("t", "--branch", "other") == ["My name is Ada.", "My name is Bob.", "What is my name?"]
+        assert said("t")[-1] == "My name is Dee."
+
+    def test_is_shown_at_its_own_head(self, stepwell, told):
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+        stepwell("run", "--thread", "t", "--branch", "other", "-m", "else")
+        (head,) = [row["checkpoint"] for row in log(stepwell) if row["branches"] == ["other"]]
+
+        shown = stepwell("show", "t", "--branch", "other").out
+
+        assert f"checkpoint  {head} (other)\n" in shown
+        assert "you         else\n" in shown and "Dee" not in shown
+        assert "no branch 'x'" in stepwell("show", "t", "--branch", "x", expect=1).err
+
+    def test_goes_back_alone(self, stepwell, told, said):
+        stepwell("fork", "t", "--turns", "2", "--branch", "other")
+        stepwell("run", "--thread", "t", "--branch", "other", "-m", "else")
+
+        rewound = stepwell("rewind", "t", "--turns", "1", "--branch", "other", "--json").json
+
+        assert rewound["branch"] == "other" and rewound["undo"].endswith(f"{rewound['before']} --branch other")
+        assert said("t", "--branch", "other") == ["My name is Ada.", "My name is Bob."] and len(said("t")) == 4
+        stepwell(*rewound["undo"].split()[1:])
+        assert said("t", "--branch", "other")[-1] == "else" and len(said("t")) == 4
 
     def test_into_a_thread_of_its_own(self, stepwell, told, said):
         stepwell("fork", "t", "--turns", "2", "--into", "u")
