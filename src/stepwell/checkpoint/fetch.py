@@ -10,6 +10,7 @@ from typing import Any, Final
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS
 from stepwell.checkpoint.pack_items import count_items, item_key, unpack_items
 from stepwell.checkpoint.refs import Part
+from stepwell.checkpoint.used import joined
 from stepwell.errors import DatabaseError
 from stepwell.sql.query import Query
 
@@ -57,7 +58,7 @@ class Fetched:
 def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = None) -> Generator[Any, Any, Fetched]:
     """Reads the items of all `runs`."""
     fetched = Fetched(thread)
-    spans = _spans(runs)
+    spans = joined(runs, _GAP)
     singles = [(log, start) for log, start, stop in spans if stop - start == 1]
     found = (yield from _single(key, singles, unseal)) if len(singles) > _FEW else {}
     for log, start, stop in spans:
@@ -91,17 +92,6 @@ def _single(
 
 def _items(row_key: int, data: bytes, unseal: Opener | None) -> list[bytes]:
     return unpack_items(data if unseal is None else unseal(data, b"items %d" % row_key))
-
-
-def _spans(runs: Iterable[Part]) -> list[Part]:
-    """Runs put together: in order, those near each other as one."""
-    spans: list[Part] = []
-    for log, start, stop in sorted(set(runs)):
-        if spans and spans[-1][0] == log and start <= spans[-1][2] + _GAP:
-            spans[-1] = (log, spans[-1][1], max(stop, spans[-1][2]))
-        else:
-            spans.append((log, start, stop))
-    return spans
 
 
 def ends(

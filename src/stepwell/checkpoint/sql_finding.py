@@ -17,9 +17,9 @@ from stepwell.checkpoint.row_sql import columns_of, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
 from stepwell.checkpoint.sql_shelf import INSERT_RECORD, INSERT_ROW, SqlShelf
-from stepwell.checkpoint.sql_sweep import joined, used_runs
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Tag, Whole
+from stepwell.checkpoint.used import joined, used_runs
 from stepwell.sql.query import Many, Query
 
 T = TypeVar("T")
@@ -131,8 +131,7 @@ class SqlThreads(SqlShelf):
         )
         rows = yield from self.all_rows(reading)
         filed = yield from self.all_records(reading)
-        spans = joined(used_runs(rows, [task for _, task, _ in filed], spots=False))
-        runs = [(log, start, stop) for log, parts in spans.items() for start, stop in parts]
+        runs = joined(used_runs(rows, [task for _, task, _ in filed], spots=False))
         unseal = self.sealer.unseal if self.sealer is not None else None
         fetched = yield from fetch(thread, reading.key, runs, unseal)
         cut = yield from Query(

@@ -7,10 +7,11 @@ from typing import Any
 
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS
 from stepwell.checkpoint.pack_items import item_key, pack_items, unpack_items
-from stepwell.checkpoint.refs import Part, Ref, runs_of, slices_within
+from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.row_sql import Reading
-from stepwell.checkpoint.rows import NO_ANCHOR, Row, StoredTask
+from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.session import next_numbers
+from stepwell.checkpoint.used import joined, used_runs
 from stepwell.sql.query import Many, Query
 
 Op = Generator[Any, Any, Any]
@@ -22,7 +23,7 @@ _THREAD_BITS = LOG_BITS + INDEX_BITS
 def sweep(reading: Reading, rows: Sequence[Row], records: Sequence[StoredTask]) -> Op:
     """Delete item rows without use, and write anew those of which a part is used; `rows`, `records`: all that stays."""
     key = reading.key
-    used = joined(used_runs(rows, records))
+    used = _by_log(joined(used_runs(rows, records)))
     _, log = yield from next_numbers(key)
     yield from Query("UPDATE threads SET next_log = ? WHERE key = ?", (log, key))
     stored = yield from Query(
@@ -69,42 +70,10 @@ def _rewrite(reading: Reading, place: int, kept: Sequence[tuple[int, int]]) -> O
         yield from Query("INSERT INTO items (key, data) VALUES (?, ?)", (at, sealed))
 
 
-def used_runs(rows: Iterable[Row], records: Iterable[StoredTask], *, spots: bool = True) -> Iterator[Part]:
-    """The runs of items that checkpoints and records refer to; `spots`: and where references themselves are stored."""
-    anchors: set[int] = set()
-    for row in rows:
-        anchor = row.state.anchor
-        if anchor is not NO_ANCHOR and id(anchor) not in anchors:
-            anchors.add(id(anchor))
-            if spots and anchor.spot is not None:
-                yield anchor.spot[0], anchor.spot[1], anchor.spot[1] + 1
-            yield from _runs((ref for _, ref in anchor.cells.values()), spots)
-        yield from _runs((ref for _, ref in row.state.cells.values()), spots)
-        for task in row.tasks:
-            yield from _runs((ref for _, ref in task.writes), spots)
-    for task in records:
-        yield from _runs((ref for _, ref in task.writes), spots)
-
-
-def _runs(refs: Iterable[Ref | None], spots: bool) -> Iterator[Part]:
-    for ref in refs:
-        if ref is None:
-            continue
-        yield from runs_of(ref)
-        for slices in slices_within(ref) if spots else ():
-            for log, index in slices.spots():
-                yield log, index, index + 1
-
-
-def joined(runs: Iterable[Part]) -> dict[int, list[tuple[int, int]]]:
-    """log → runs without overlap, in order."""
+def _by_log(runs: Iterable[Part]) -> dict[int, list[tuple[int, int]]]:
     found: dict[int, list[tuple[int, int]]] = {}
-    for log, start, stop in sorted(set(runs)):
-        spans = found.setdefault(log, [])
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(stop, spans[-1][1]))
-        else:
-            spans.append((start, stop))
+    for log, start, stop in runs:
+        found.setdefault(log, []).append((start, stop))
     return found
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from stepwell.checkpoint.ledger import Item
 from stepwell.checkpoint.read import growing_ends
-from stepwell.checkpoint.refs import runs_of
+from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.tools.policy import MAIN, free_auto_name
 from stepwell.checkpoint.tools.records import merged
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
+from stepwell.checkpoint.used import joined, used_runs
 
 Heads = dict[tuple[str, str], str]
 """(namespace, branch) → checkpoint id"""
@@ -268,32 +269,10 @@ class ThreadRows:
             left[log][start:stop] = items[start:stop]
         self.items = left
 
-    def used_runs(self) -> list[tuple[int, int, int]]:
+    def used_runs(self) -> list[Part]:
         """The runs of items that something refers to, without overlap, in order."""
-        found: list[tuple[int, int, int]] = []
-        for log, start, stop in sorted(self._all_runs()):
-            if found and found[-1][0] == log and start <= found[-1][2]:
-                found[-1] = (log, found[-1][1], max(stop, found[-1][2]))
-            else:
-                found.append((log, start, stop))
-        return found
-
-    def _all_runs(self) -> Iterator[tuple[int, int, int]]:
-        anchors: set[int] = set()
-        for row in self.rows():
-            state = row.state
-            if id(state.anchor) not in anchors:
-                anchors.add(id(state.anchor))
-                for _, ref in state.anchor.cells.values():
-                    yield from runs_of(ref) if ref is not None else ()
-            for _, ref in state.cells.values():
-                yield from runs_of(ref) if ref is not None else ()
-            for task in row.tasks:
-                yield from _runs_of_task(task)
-        for held in (self.filed, self.posted):
-            for records in held.values():
-                for task in records.values():
-                    yield from _runs_of_task(task)
+        filed = [task for held in (self.filed, self.posted) for tasks in held.values() for task in tasks.values()]
+        return joined(used_runs(self.rows(), filed, spots=False))
 
     # ------------------------------------------------------------------ as the tools see it
 
@@ -307,8 +286,3 @@ class ThreadRows:
     def head_list(self) -> list[Head]:
         """Every head."""
         return [Head(ns, branch, id, (ns, branch) in self.autos) for (ns, branch), id in self.heads.items()]
-
-
-def _runs_of_task(task: StoredTask) -> Iterator[tuple[int, int, int]]:
-    for _, ref in task.writes:
-        yield from runs_of(ref)
