@@ -165,10 +165,14 @@ def _shows_return(run: Run, done: Sequence[Task]) -> bool:
 
 
 def _pause(run: Run, done: Sequence[Task]) -> Steps[tuple[Interrupt, ...]]:
-    """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint."""
+    """Tasks wait for a person: keeps what their siblings finished and what was asked; no checkpoint.
+
+    In every durability mode that is on disk before a question is shown: a person may take days to answer.
+    """
     done = [*done, *parked_tasks(run)]
     records = [record_of(task, finished=task.done) for task in done if task.paused or task.finished_now]
     yield from save_records(run, (*records, *run.called.values()))
+    yield from _save_owed(run)
     for task in done:
         yield from show_end(run, task, run.step)
     asked = [tuple(question for question, _ in task.questions.open) for task in done if task.paused]
@@ -181,6 +185,7 @@ def _stop(run: Run) -> Steps[tuple[Interrupt, ...]]:
     """A static breakpoint: `next` says where."""
     if run.parked:
         return (yield from _pause(run, []))
+    yield from _save_owed(run)
     yield from show_interrupts(run, [()])
     return ()
 
@@ -208,15 +213,21 @@ def _limit_reached(run: Run, tasks: Sequence[Task]) -> GraphRecursionError:
 def _close(run: Run) -> Steps[None]:
     if run.chain is None:
         return
-    if run.durability == "exit":
-        if run.parent is None or (run.ns and run.parent.id not in run.ns) or run.open_records:
-            yield from save_exit(run)
-    else:
-        yield from settle(run)
+    yield from _save_owed(run)
     above = run.parent.run if run.parent is not None else None
     if above is not None and run.head is not None and run.parent.id not in run.ns:  # type: ignore[union-attr]  # as above
         above.children[run.ns] = run.head
     yield from _give_back(run)
+
+
+def _save_owed(run: Run) -> Steps[None]:
+    """What the run has not made durable yet, where it falls to this run to do so."""
+    if run.chain is None:
+        return
+    if run.durability != "exit":
+        yield from settle(run)
+    elif run.parent is None or (run.ns and run.parent.id not in run.ns) or run.open_records:
+        yield from save_exit(run)
 
 
 def _close_after(run: Run, error: BaseException) -> Steps[None]:
