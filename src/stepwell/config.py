@@ -32,7 +32,7 @@ _LANGCHAIN_OPTIONS: Final = (
     *("tags", "metadata", "callbacks", "run_name", "run_id"),
     *("max_concurrency", "recursion_limit", CONF),
 )
-_OWN_OPTIONS: Final = ("on_busy", "busy_timeout", "on_interrupted", "aliases", "stored_configurable")
+_OWN_OPTIONS: Final = ("on_busy", "busy_timeout", "on_interrupted", "stored_configurable")
 _OPTIONS: Final = frozenset((*_LANGCHAIN_OPTIONS, *_OWN_OPTIONS))
 """Entries of a config that are not the user's own; any other key given at the top belongs into `configurable`."""
 _ADDRESS: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map", "branch")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepwell.engine import effects as fx
 from stepwell.engine.entering import enter
-from stepwell.engine.grafting import asked_again, start_inside
+from stepwell.engine.grafting import asked_again, move_starts, start_inside
 from stepwell.engine.opening import open_run
 from stepwell.saves import At
 from stepwell.types import Interrupt
@@ -16,13 +16,27 @@ BELOW = "@" + QUESTION.id
 
 def from_below(task="old-task", name="outer"):
     """The record of a task in which a graph asked."""
-    return record(task, finished=True, interrupts=((QUESTION, BELOW),), answers=((BELOW, "one"),))
+    made = record(task, finished=True, interrupts=((QUESTION, BELOW),), answers=((BELOW, "one"),))
+    made.node = name
+    return made
 
 
-def started(records, *, history=(), load=None, taken=None):
-    run, world = saved_run(plan(node("outer"))), World(history=history)
+class Namespaces(World):
+    """What a run is answered that looks for the checkpoints of these: {namespace: newest first}."""
+
+    def __init__(self, checkpoints):
+        super().__init__()
+        self.checkpoints = checkpoints
+
+    def answer(self, effect):
+        self.history = self.checkpoints.get(effect.at.ns, ())
+        return super().answer(effect)
+
+
+def started(records, checkpoints=None, *, load=None):
+    run, world = saved_run(plan(node("outer"))), Namespaces(checkpoints or {})
     run.loaded = load
-    world.play(start_inside(run, records, taken or {one.task: [(BELOW, "two")] for one in records}))
+    world.play(start_inside(run, records))
     return run, world
 
 
@@ -42,36 +56,66 @@ class DescribeWhatIsAskedAgain:
 
 class DescribeAGraphInside:
     def test_starts_where_it_asked_the_question(self):
-        run, world = started([from_below()], history=[loaded(at=At("t", "outer:old-task", "later")), where_it_asked()])
+        later = loaded(at=At("t", "outer:old-task", "later"))
 
-        start = ("old-task:old-task", "there")
-        assert run.starts == {"old-task": start, "old-task:old-task": start}
-        [looked] = world.log
-        assert type(looked) is fx.History
-        assert looked.at == At("t", "old-task:old-task", None, None)
+        run, world = started([from_below()], {"outer:old-task": [later, where_it_asked()]})
 
-    def test_starts_anew_where_the_question_is_not_found(self):
-        run, _ = started([from_below()], history=[loaded()])
+        assert run.starts == {"outer:old-task": ("outer:old-task", "there")}
+        assert type(world.log[0]) is fx.History
+        assert world.log[0].at == At("t", "outer:old-task", None, None)
+
+    def test_starts_from_its_newest_checkpoint_where_the_question_is_not_found(self):
+        newest = loaded(at=At("t", "outer:old-task", "newest"))
+
+        run, _ = started([from_below()], {"outer:old-task": [newest, loaded()]})
+
+        assert run.starts == {"outer:old-task": ("outer:old-task", "newest")}
+
+    def test_starts_anew_where_it_has_no_checkpoint(self):
+        run, _ = started([from_below()])
 
         assert run.starts == {}
 
-    def test_is_found_by_its_task_alone_where_two_tasks_of_its_node_asked(self):
-        one, two = from_below("1"), from_below("2")
-        one.node = two.node = "outer"
+    def test_with_a_memory_of_its_own_starts_where_it_asked(self):
+        run, _ = started([from_below()], {"outer": [where_it_asked("outer")]})
 
-        run, _ = started([one, two], history=[where_it_asked()])
+        assert run.starts == {"outer": ("outer", "there")}
 
-        assert run.starts == {f"outer:{task}": (f"outer:{task}", "there") for task in (one.task, two.task)}
+    def test_with_a_memory_of_its_own_goes_on_where_it_did_not_ask(self):
+        run, _ = started([from_below()], {"outer": [loaded()]})
+
+        assert run.starts == {}
+
+    def test_of_two_tasks_of_one_node_is_found_by_its_task(self):
+        places = {f"outer:{task}": [where_it_asked()] for task in "12"}
+
+        run, _ = started([from_below("1"), from_below("2")], places)
+
+        assert run.starts == {ns: (ns, "there") for ns in places}
 
     def test_is_looked_for_where_its_task_ran(self):
         _, world = started([from_below()], load=loaded(at=At("t", "top:former", CHECKPOINT)))
 
-        assert world.log[0].at.ns == "top:former|old-task:old-task"
+        assert world.log[0].at.ns == "top:former|outer:old-task"
 
-    def test_is_not_looked_for_when_the_node_itself_asked(self):
-        _, world = started([asked("a")], taken={"a": [("#q:0", "two")]})
+    def test_that_ran_second_in_its_node_is_found_as_well(self):
+        both = {ns: [where_it_asked(ns)] for ns in ("outer:old-task", "outer:old-task|1")}
 
-        assert world.log == []
+        run, _ = started([from_below()], both)
+
+        assert run.starts == {ns: (ns, "there") for ns in both}
+
+
+class DescribeWhatStartsInsideATask:
+    def test_starts_inside_the_same_task_at_another_checkpoint(self):
+        run = saved_run(plan(node("outer")))
+        [task] = due(run, "outer")
+        start = ("outer:old", "there")
+        run.starts = {"outer:old": start, "outer:old|1": start, "outer:older": start}
+
+        move_starts(run, from_below("old"), task)
+
+        assert run.starts.keys() == {"outer:old", "outer:old|1", "outer:older", task.ns, f"{task.ns}|1"}
 
 
 class DescribeAGraftedRun:

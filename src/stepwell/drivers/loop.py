@@ -9,14 +9,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any
 
-from stepwell.drivers.crew import Crew, run_in_thread
-from stepwell.drivers.threads import Chunk, ThreadDriver
+from stepwell.drivers.crew import Crew
+from stepwell.drivers.threads import IMPATIENCE, Chunk, call_in_thread
 from stepwell.engine import effects as fx
 from stepwell.engine.calls import call_task, run_call
 from stepwell.engine.faults import CancelledError
@@ -248,7 +247,7 @@ class LoopDriver:
     async def _wait(self, timeout: float | None) -> None:
         self.waiter = self.loop.create_future()
         timer = self.loop.call_later(timeout, self._wake) if timeout is not None else None
-        hurry = self.loop.call_later(0.002, self._hurry) if self.crew is not None and self.crew.backlog else None
+        hurry = self.loop.call_later(IMPATIENCE, self._hurry) if self.crew is not None and self.crew.backlog else None
         try:
             await self.waiter
         finally:
@@ -266,7 +265,7 @@ class LoopDriver:
         if self.crew is not None and self.crew.backlog:
             self.crew.grow(max(self.crew.busy, 1))
             if self.waiter is not None:
-                self.loop.call_later(0.002, self._hurry)
+                self.loop.call_later(IMPATIENCE, self._hurry)
 
     def _cancel(self, effect: fx.Cancel) -> None:
         for task in effect.tasks:
@@ -282,24 +281,16 @@ class LoopDriver:
         """Runs a @task call beside the run: on the loop when called from it, in a thread when called from one."""
         task = call_task(parent, index, func, args, kwargs, **options)
         if _running_loop() is self.loop:
-            return self.loop.create_task(LoopDriver(self.run, self.cache, bind=False).drive(run_call(task)))
+            return self.loop.create_task(self._drive_call(task))
         if task.node.arun is not None:
             return asyncio.run_coroutine_threadsafe(self._drive_call(task), self.loop)
-        driver = ThreadDriver(self.run, self.cache, bind=False)
-        context = copy_context()
-        future: Future[Any] = Future()
-
-        def work() -> None:
-            try:
-                future.set_result(context.run(driver.drive, run_call(task)))
-            except BaseException as error:
-                future.set_exception(error)
-
-        run_in_thread(work)
-        return future
+        return call_in_thread(self.run, self.cache, task)
 
     async def _drive_call(self, task: Any) -> Any:
-        return await LoopDriver(self.run, self.cache, bind=False).drive(run_call(task))
+        driver = LoopDriver(self.run, self.cache, bind=False)
+        value = await driver.drive(run_call(task))
+        await driver._settle()
+        return value
 
     # The saver.
 

@@ -162,23 +162,7 @@ class ThreadDriver:
 
     def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Any:
         """Runs a @task call in a thread of its own; answers its future."""
-        from concurrent.futures import Future  # brings in logging (6 ms), and few graphs call tasks
-
-        task = call_task(parent, index, func, args, kwargs, **options)
-        future: Future[Any] = Future()
-        driver = ThreadDriver(self.run, self.cache, bind=False)
-        context = copy_context()
-
-        def work() -> None:
-            try:
-                value = context.run(driver.drive, run_call(task))
-                driver._settle()
-                future.set_result(value)
-            except BaseException as error:
-                future.set_exception(error)
-
-        run_in_thread(work)
-        return future
+        return call_in_thread(self.run, self.cache, call_task(parent, index, func, args, kwargs, **options))
 
     # The saver.
 
@@ -206,3 +190,23 @@ class ThreadDriver:
     def _settle(self) -> None:
         while self.background:
             self.background.popleft().wait()
+
+
+def call_in_thread(run: Run, cache: Any, task: Any) -> Any:
+    """Runs a @task call in a thread; answers its future, which is done when what the call stored is durable."""
+    from concurrent.futures import Future  # brings in logging (6 ms), and few graphs call tasks
+
+    future: Future[Any] = Future()
+    driver = ThreadDriver(run, cache, bind=False)
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            value = context.run(driver.drive, run_call(task))
+            driver._settle()
+            future.set_result(value)
+        except BaseException as error:
+            future.set_exception(error)
+
+    run_in_thread(work)
+    return future

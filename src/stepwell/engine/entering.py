@@ -12,7 +12,7 @@ from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
 from stepwell.engine.effects import History
 from stepwell.engine.events import show_checkpoint, show_loaded, show_values
-from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, ns_inside, start_inside, still_open
+from stepwell.engine.grafting import LOOK_BACK, answers_from_above, asked_again, move_starts, start_inside, still_open
 from stepwell.engine.interrupts import fits, match_answers, open_questions
 from stepwell.engine.opening import EMPTY_STEP, waiting_tasks
 from stepwell.engine.parking import file_parked, park
@@ -144,10 +144,8 @@ def _carry_on(run: Run) -> Steps[None]:
         )
     due = waiting_tasks(run)
     run.resuming = run.passing = True
-    if run.grafted:
+    if run.grafted or (run.placed and not loaded.leaf):
         yield from _graft(run, due)
-    elif run.parent is not None and not loaded.leaf and run.starts:
-        yield from _fork(run, due, run.checkpoint_id)
     elif loaded.meeting and loaded.leaf and due and loaded.pending and run.parent is None:
         left = list(stored_records(run, due, loaded.pending).values())
         yield from start_inside(run, still_open(left)[0])
@@ -182,17 +180,20 @@ def _part(
 
 
 def _graft(run: Run, due: Sequence[Task]) -> Steps[None]:
-    """A graph inside a task that starts from another's checkpoint; with answers, from what was made there too."""
-    loaded = run.loaded
+    """A graph inside a task that starts from where another run stood; with answers, from what was made there too."""
+    loaded, parent = run.loaded, run.parent
     assert loaded is not None
+    assert parent is not None
     waits = not loaded.done
     records = loaded.pending if waits else loaded.done
     asked, finished = still_open(records) if waits else asked_again(records)
     answers = answers_from_above(run, asked)
     taken = match_answers(answers, asked, ()) if answers else {}
-    yield from start_inside(run, asked, None if waits else taken)
-    yield from _fork(run, due, None)
-    if taken or waits:
+    again = waits or bool(taken) or parent.run.partial
+    if again:
+        yield from start_inside(run, asked)
+    yield from _fork(run, due, None if run.grafted else run.checkpoint_id)
+    if again:
         stood = {record.task: (record.path, record.node) for record in records}
         run.records = carried(run, stood, [*finished, *asked], taken)
         yield from save_records(run, run.records.values())
@@ -202,14 +203,10 @@ def _answer_from_above(run: Run) -> None:
     """A graph inside a task: takes the answers that its task was given for it."""
     if run.parent is None:
         return
-    answers: dict[str, Any] = {}
-    for record in run.records.values():
-        for question, _ in open_questions(record):
-            found = run.parent.questions.answer_to(question.id)
-            if found is not None:
-                answers[question.id] = found[0]
+    records = tuple(run.records.values())
+    answers = answers_from_above(run, records)
     if answers:
-        _take_answers(run, match_answers(answers, tuple(run.records.values()), ()))
+        _take_answers(run, match_answers(answers, records, ()))
         run.partial = run.parent.run.partial
 
 
@@ -253,7 +250,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     else:
         asked, finished = asked_again(loaded.done)
     taken = match_answers(command.resume, asked, ())
-    yield from start_inside(run, asked, None if loaded.leaf else taken)
+    yield from start_inside(run, asked)
     yield from _part(run, due, [*finished, *asked], taken)
 
 
@@ -312,9 +309,7 @@ def carried(
         if record is not None:
             given = (*record.answers, *answers.get(record.task, ()))
             new[task.id] = revised(record, task=task.id, answers=given)
-            start = run.starts.get(ns_inside(run, record))
-            if start is not None:
-                run.starts = {**run.starts, task.ns: start}
+            move_starts(run, record, task)
             if record.task in answers or record.task in run.answered:
                 run.answered.add(task.id)
     run.partial = run.partial or bool(answers)

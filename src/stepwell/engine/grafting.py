@@ -6,20 +6,23 @@ namespace; it starts from the checkpoint of the old one, with the records that w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from stepwell.engine.effects import History
 from stepwell.engine.interrupts import FROM_BELOW, open_questions
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, revised
-from stepwell.saves import At, TaskRecord
+from stepwell.saves import At, Loaded, TaskRecord
 from stepwell.types import NS_END, NS_SEP
+
+if TYPE_CHECKING:
+    from stepwell.engine.task import Task
 
 LOOK_BACK = 100
 """How many checkpoints back a question is looked for: to say that it was answered, or to ask it again."""
-Taken = Mapping[str, Sequence[tuple[str, Any]]]
 
 
 def asked_again(records: Sequence[TaskRecord]) -> tuple[list[TaskRecord], list[TaskRecord]]:
@@ -45,36 +48,52 @@ def answers_from_above(run: Run, asked: Sequence[TaskRecord]) -> dict[str, Any]:
     return found
 
 
-def start_inside(run: Run, asked: Sequence[TaskRecord], taken: Taken | None = None) -> Steps[None]:
-    """Lets the graphs that asked start from where they asked: found by their task, and by name where no two share one.
-
-    taken: only those whose question was answered; without it all, and those that failed from where they failed.
-    """
-    found: dict[str, tuple[str, str] | None] = {}
-    named: dict[str, tuple[str, str] | None] = {}
+def start_inside(run: Run, asked: Sequence[TaskRecord]) -> Steps[None]:
+    """Lets the graphs inside these tasks start from where they asked, or failed."""
+    found: dict[str, tuple[str, str]] = {}
     for record in asked:
-        given = ((name, None) for _, name in record.interrupts) if taken is None else taken.get(record.task, ())
-        ids = {identity[1:] for identity, _ in given if identity.startswith(FROM_BELOW)}
-        if ids or taken is None:
-            ns = ns_inside(run, record)
-            found[ns] = yield from _where_asked(run, ns, ids)
-            names = node_names(ns)
-            named[names] = None if names in named else found[ns]
-    run.starts = {**run.starts, **{key: start for key, start in {**named, **found}.items() if start is not None}}
+        ids = {name[1:] for _, name in record.interrupts if name.startswith(FROM_BELOW)}
+        own = _ns_inside(run, record)
+        for number in count():  # a node may run several graphs
+            ns = f"{own}{NS_SEP}{number}" if number else own
+            start = yield from _where_asked(run, ns, ids)
+            if start is None:
+                break
+            found[ns] = start
+        if ids and own not in found:  # it has a memory of its own: a namespace for all tasks
+            ns = node_names(own)
+            start = yield from _where_asked(run, ns, ids, else_newest=False)
+            if start is not None:
+                found[ns] = start
+    if found:
+        run.starts = {**run.starts, **found}
 
 
-def ns_inside(run: Run, record: TaskRecord) -> str:
+def move_starts(run: Run, record: TaskRecord, task: Task) -> None:
+    """What starts inside the task of a record starts inside `task` instead, the same one at another checkpoint."""
+    was = _ns_inside(run, record)
+    for ns, start in [*run.starts.items()]:
+        if ns == was or ns.startswith(was + NS_SEP):
+            run.starts[task.ns + ns.removeprefix(was)] = start
+
+
+def _ns_inside(run: Run, record: TaskRecord) -> str:
     """The namespace of a graph inside the task of a record, where that task ran: itself another's, when grafted."""
     here = run.loaded.at.ns if run.loaded is not None else ""
     own = f"{record.node}{NS_END}{record.task}"
     return f"{here}{NS_SEP}{own}" if here else own
 
 
-def _where_asked(run: Run, ns: str, ids: set[str]) -> Steps[tuple[str, str] | None]:
+def _where_asked(run: Run, ns: str, ids: set[str], *, else_newest: bool = True) -> Steps[tuple[str, str] | None]:
+    """The checkpoint of a namespace at which these were asked, or else its newest; None where there is none."""
     assert run.at is not None
     page = yield from History(At(run.at.thread, ns, None, run.at.branch), limit=LOOK_BACK)
-    for item in page.items:
-        made = (*item.done, *item.pending)
-        if not ids or any(question.id in ids for record in made for question, _ in record.interrupts):
-            return ns, item.at.checkpoint or ""
+    asked = [item for item in page.items if not ids.isdisjoint(_questions(item))]
+    for item in asked or (page.items if else_newest else ()):
+        return ns, item.at.checkpoint or ""
     return None
+
+
+def _questions(item: Loaded) -> set[str]:
+    made = (*item.done, *item.pending)
+    return {question.id for record in made for question, _ in record.interrupts}

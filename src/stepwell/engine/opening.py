@@ -46,7 +46,8 @@ def _load_root(run: Run) -> Steps[Loaded]:
     loaded = yield from Load(at, LeaseWish(run.run_id, run.busy_wait))
     assert loaded is not None
     run.fence = loaded.fence
-    loaded.leaf = loaded.leaf or at.checkpoint is None  # its branch goes on there, whoever else did
+    if at.checkpoint is None and not loaded.leaf:  # its branch goes on there, whoever else did
+        loaded.leaf = loaded.meeting = True
     if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:
         if run.fence is not None:
             yield Release(run.fence)
@@ -72,7 +73,7 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     above = parent.run
     run.fence = above.fence
     names = node_names(run.ns)
-    start = above.starts.get(run.ns) or above.starts.get(names)
+    start = (above.starts.pop(run.ns, None) or above.starts.pop(names, None)) if above.starts else None
     if start is not None:
         return (yield from _load_start(run, start))
     loaded = yield from Load(at)
@@ -93,7 +94,7 @@ def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
     """The checkpoint of a graph inside that the caller addressed; from another namespace, it is grafted into this."""
     ns, checkpoint = start
     assert run.at is not None
-    run.resuming = True
+    run.resuming = run.placed = True
     run.grafted = ns != run.ns
     loaded = yield from Load(At(run.at.thread, ns, checkpoint, run.at.branch))
     if loaded is None or not run.grafted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.copies import COPIERS, copied, is_flat
 from stepwell.engine.layout import Layout
@@ -22,6 +22,9 @@ def _nobody(_chunk: Any) -> None:
 
 def _none(*_: Any) -> None:
     """Where there is no cache, no key; where there is no saver, nothing unknown."""
+
+
+_NO_STARTS: Final[dict[str, tuple[str, str]]] = {}
 
 
 class Run:
@@ -53,7 +56,8 @@ class Run:
     interrupt_after: Sequence[str] | str = ()
     max_concurrency: int | None = None
     output_keys: Any = None  # instead of the plan's, for what a run returns and `values` shows
-    starts: Mapping[str, tuple[str, str]] = {}  # names of a graph inside → (namespace, checkpoint) it starts from
+    starts: dict[str, tuple[str, str]] = _NO_STARTS  # a graph inside → (namespace, checkpoint), until it starts there
+    placed: bool = False  # it starts from a checkpoint that was chosen for it
     grafted: bool = False  # it starts from a checkpoint of another namespace
     entropy: int = 0
     debug: bool = False

@@ -104,7 +104,12 @@ class Crowd:
             self.waiting.remove(task)
             task.error = retold(record.error)
             self._hand_over(task)
-        elif self.run.partial and open_questions(record) and task.id not in self.run.answered:
+        elif (
+            self.run.partial
+            and open_questions(record)
+            and task.id not in self.run.answered
+            and task.ns not in self.run.starts  # a graph inside has yet to be taken along
+        ):
             self.waiting.remove(task)
             task.paused = True
             task.questions.open = list(open_questions(record))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stepwell.errors import UnfinishedQuestionError
-from stepwell.graph import START, StateGraph
+from stepwell.graph import END, START, StateGraph
 from stepwell.types import Command, Send, interrupt
-from tests.specs.given import Log, cfg, chain, writes_name
+from tests.specs.given import Log, cfg, chain, side_by_side, writes_name
 
 
 def asking(saver):
@@ -89,6 +89,84 @@ class DescribeAQuestionOfAGraphInside:
 
         assert drive.invoke(graph, Command(resume="no"), cfg(branch="what-if"))["log"] == ["A", "no"]
         assert drive.invoke(graph, Command(resume="yes"), cfg())["log"] == ["A", "yes"]
+
+
+class DescribeAGraphInsideThatIsAnsweredAgain:
+    """By a second answer at the checkpoint that waited, or on a branch that was begun there."""
+
+    def inside(self, name, **options):
+        def looks(state):
+            self.ran.append(name)
+            return {"log": ["look"]}
+
+        return chain({"look": looks, "ask": lambda state: {"log": [f"{name} {interrupt(name)}"]}}, **options)
+
+    @pytest.fixture(autouse=True)
+    def nothing_ran(self):
+        self.ran = []
+
+    @pytest.fixture(params=["a branch", "a second answer"])
+    def again(self, request, drive, saver):
+        """Gives the questions of a waiting thread and the config of a line that begins where it waits."""
+
+        def begin(graph):
+            drive.invoke(graph, {"log": []}, cfg())
+            waits = drive.get_state(graph, cfg())
+            if request.param == "a branch":
+                drive.call(saver, "create_branch", waits.config, "what-if")
+                return waits.interrupts, cfg(branch="what-if"), cfg(branch="what-if")
+            drive.invoke(graph, Command(resume={one.id: "1st" for one in waits.interrupts}), cfg())
+            return waits.interrupts, waits.config, cfg()
+
+        return begin
+
+    def test_keeps_the_question_of_its_neighbour_open(self, drive, saver, again):
+        graph = side_by_side({"x": self.inside("x"), "y": self.inside("y")}, saver)
+        (x, _), at, on = again(graph)
+
+        drive.invoke(graph, Command(resume={x.id: "yes"}), at)
+        [left] = drive.get_state(graph, on).interrupts
+        ended = drive.invoke(graph, Command(resume={left.id: "no"}), on)
+
+        assert (left.value, ended["log"]) == ("y", ["look", "x yes", "look", "y no"])
+        assert sorted(self.ran) == ["x", "y"]
+
+    def test_is_found_behind_another_in_the_same_node(self, drive, saver, again):
+        first, second = chain({"look": writes_name("first")}), self.inside("second")
+
+        def both(state):
+            return {"log": [*first.invoke({"log": []})["log"], *second.invoke({"log": []})["log"]]}
+
+        async def aboth(state):
+            done = await first.ainvoke({"log": []})
+            return {"log": [*done["log"], *(await second.ainvoke({"log": []}))["log"]]}
+
+        graph = chain({"both": aboth if drive.is_async else both}, saver)
+        _, at, _ = again(graph)
+
+        assert drive.invoke(graph, Command(resume="yes"), at)["log"] == ["first", "look", "second yes"]
+        assert self.ran == ["second"]
+
+    def test_with_a_memory_of_its_own_asks_no_second_time(self, drive, saver, again):
+        graph = chain({"x": self.inside("x", saver=True)}, saver)
+        _, at, _ = again(graph)
+
+        assert drive.invoke(graph, Command(resume="yes"), at)["log"] == ["look", "x yes"]
+        assert self.ran == ["x"]
+
+    def test_starts_there_once(self, drive, saver, again):
+        """Where the node is visited again, the graph inside begins anew."""
+        builder = StateGraph(Log)
+        builder.add_node("x", self.inside("x"))
+        builder.add_conditional_edges("x", lambda state: "x" if state["log"].count("look") < 2 else END)
+        graph = builder.add_edge(START, "x").compile(checkpointer=saver)
+        _, at, on = again(graph)
+
+        drive.invoke(graph, Command(resume="one"), at)
+        drive.invoke(graph, Command(resume="two"), on)
+
+        assert drive.get_state(graph, on).values["log"][-1] == "x two"
+        assert drive.get_state(graph, on).next == ()
 
 
 def test_questions_of_two_sends_to_one_graph_are_answered_on_each_branch(drive, saver):
