@@ -73,20 +73,3 @@ def _named(mode: Any) -> frozenset[str]:
     if unknown:
         raise GraphError(f"stream_mode {', '.join(sorted(map(repr, unknown)))}: there are {', '.join(sorted(MODES))}.")
     return names
-
-
-def joined(chunks: Sequence[Any], mode: Any, version: str, shape: Shape) -> Any:
-    """What `invoke` makes of chunks: the last values where only those were asked for, else all chunks."""
-    if mode != "values" or version == "v2":
-        return list(chunks)
-    latest: Any = None
-    questions: Any = ()
-    for chunk in chunks:
-        if isinstance(chunk, dict) and INTERRUPT in chunk:
-            questions = chunk[INTERRUPT]
-        latest = chunk
-    if isinstance(latest, dict) and questions:
-        return {**{k: v for k, v in latest.items() if k != INTERRUPT}, INTERRUPT: list(questions)}
-    if isinstance(latest, dict):
-        return {key: value for key, value in latest.items() if key != INTERRUPT}
-    return latest

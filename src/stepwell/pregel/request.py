@@ -61,7 +61,7 @@ def make_run(
     run.limit = full["recursion_limit"]
     run.max_concurrency = max_concurrency(full)
     run.digest, run.describe, run.check_answer = digest, describe, check_answer
-    run.debug = graph.debug
+    run.debug = is_debugging(graph, options)
     _take_options(run, graph, options)
     if parent is None:
         _stand_alone(run, graph, full)
@@ -72,6 +72,12 @@ def make_run(
         watch(run)
     run.metadata = stored_metadata(full, _stored_configurable(graph, full))
     return run
+
+
+def is_debugging(graph: Any, options: Mapping[str, Any]) -> bool:
+    """Whether a call debugs: as it says itself, else as the graph was compiled."""
+    asked = options.get("debug")
+    return bool(graph.debug if asked is None else asked)
 
 
 def _run_id(full: Mapping[str, Any]) -> str | None:
@@ -243,6 +249,7 @@ def _stand_inside(run: Run, graph: Pregel, full: Mapping[str, Any], parent: Task
     run.cache = run.cache if run.cache is not None else above.cache
     if run.context is None:
         run.context = above.context
+    run.debug = run.debug or above.debug
     run.post = above.post
     run.starts = above.starts
     run.on_interrupted = "drop"

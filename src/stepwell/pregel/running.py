@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.loop import run_graph
-from stepwell.pregel.chunks import Shape, check_version, joined, shape_of
-from stepwell.pregel.request import FROM_WITHIN, make_run
+from stepwell.pregel.chunks import Shape, check_version, shape_of
+from stepwell.pregel.request import FROM_WITHIN, is_debugging, make_run
 from stepwell.types import INTERRUPT, GraphOutput, Interrupt
 
 if TYPE_CHECKING:
@@ -41,26 +41,30 @@ class Running:
         new goes into `input`. None goes on where the thread stopped, Command(resume=…) answers a question. A pause
         shows in the key "__interrupt__". Other stream modes than "values" return the list of their chunks.
         """
-        if stream_mode != "values" or options.get("print_mode"):
-            chunks = list(self.stream(input, config, stream_mode=stream_mode, version=version, **options))
-            return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
+        if stream_mode != "values":
+            return list(self.stream(input, config, stream_mode=stream_mode, version=version, **options))
         check_version(version)
-        run = self._run(config, frozenset(), False, options)
-        questions = ThreadDriver(run, run.cache).drive(self._core(run, input))
+        printed = self._printed(version, options)
+        run = self._run(config, printed.modes if printed else frozenset(), False, options)
+        driver = ThreadDriver(run, run.cache, live=printed is not None and _is_live(run, printed))
+        core = self._core(run, input)
+        questions = driver.drive(core) if printed is None else _print_all(driver, core, printed)
         return self._result(run, questions, version)
 
     async def ainvoke(
         self, input: Any, config: Config = None, *, stream_mode: Any = "values", version: str = "v1", **options: Any
     ) -> Any:
         """`invoke` on the event loop."""
-        if stream_mode != "values" or options.get("print_mode"):
-            chunks = [c async for c in self.astream(input, config, stream_mode=stream_mode, version=version, **options)]
-            return joined(chunks, stream_mode, version, self._shape(stream_mode, False, version))
+        if stream_mode != "values":
+            return [c async for c in self.astream(input, config, stream_mode=stream_mode, version=version, **options)]
         from stepwell.drivers.loop import LoopDriver  # here a loop runs: asyncio is loaded, and 28 ms for others
 
         check_version(version)
-        run = self._run(config, frozenset(), False, options)
-        questions = await LoopDriver(run, run.cache).drive(self._core(run, input))
+        printed = self._printed(version, options)
+        run = self._run(config, printed.modes if printed else frozenset(), False, options)
+        driver = LoopDriver(run, run.cache, live=printed is not None and _is_live(run, printed))
+        core = self._core(run, input)
+        questions = await (driver.drive(core) if printed is None else _aprint_all(driver, core, printed))
         return self._result(run, questions, version)
 
     def stream(
@@ -155,10 +159,17 @@ class Running:
         core = run_graph(run, input)
         return core if run.ears is None else run.ears.attend(run, input, core)
 
-    def _shape(self, mode: Any, subgraphs: bool, version: str, options: Mapping[str, Any] | None = None) -> Shape:
-        given = options or {}
-        printed = "values" if given.get("debug") or self.debug else given.get("print_mode") or ()
+    def _shape(self, mode: Any, subgraphs: bool, version: str, options: Mapping[str, Any]) -> Shape:
+        printed = self._modes_printed(options)
         return shape_of(mode or self.stream_mode_default, subgraphs, version, printed, self.plan.shape)
+
+    def _printed(self, version: str, options: Mapping[str, Any]) -> Shape | None:
+        """What a call that hands out nothing but its result shows on the terminal on the way; None for nothing."""
+        modes = self._modes_printed(options) if options or self.debug else ()
+        return shape_of((), False, version, modes, None) if modes else None
+
+    def _modes_printed(self, options: Mapping[str, Any]) -> Any:
+        return "values" if is_debugging(self, options) else options.get("print_mode") or ()
 
     def _result(self, run: Run, questions: tuple[Interrupt, ...] | None, version: str) -> Any:
         output = run.output()
@@ -188,6 +199,26 @@ def _hand_on(chunk: tuple[tuple[str, ...], str, Any], driver: ThreadDriver | Loo
     if mode in shape.printed:
         shape.print(*chunk)
     return mode in shape.wanted
+
+
+def _print_all(driver: ThreadDriver, core: Any, shape: Shape) -> Any:
+    """Drives a run to its end, shows its chunks on the terminal, and answers its result."""
+    flow = driver.flow(core)
+    try:
+        while True:
+            _hand_on(next(flow), driver, shape)
+    except StopIteration as stop:
+        return stop.value
+
+
+async def _aprint_all(driver: LoopDriver, core: Any, shape: Shape) -> Any:
+    """As `_print_all`."""
+    from stepwell.drivers.loop import Box  # as in ainvoke
+
+    box = Box()
+    async for chunk in driver.flow(core, box):
+        _hand_on(chunk, driver, shape)
+    return box.value
 
 
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:

@@ -218,6 +218,26 @@ class DescribeObjectsThatAreEditedInPlace:
         with pytest.warns(UserWarning, match="'a'.*letters"):
             drive.invoke(graph, {"letters": [Letter("as it was")]}, cfg())
 
+    @pytest.mark.parametrize("method", ["invoke", "stream"])
+    def test_difference_10_are_named_in_a_call_that_debugs(self, drive, saver, method):
+        graph = self.edits(saver)
+
+        with pytest.warns(UserWarning, match="'a'.*letters"):
+            getattr(drive, method)(graph, {"letters": [Letter("as it was")]}, cfg(), debug=True)
+
+    def test_difference_10_are_named_in_a_graph_inside_one_that_debugs(self, drive, saver):
+        builder = StateGraph(Mail)
+        builder.add_node("below", self.edits(None))
+        builder.add_edge(START, "below")
+
+        with pytest.warns(UserWarning, match="'a'.*letters"):
+            drive.invoke(builder.compile(checkpointer=saver), {"letters": [Letter("as it was")]}, cfg(), debug=True)
+
+    def test_difference_10_are_not_named_in_a_call_that_does_not_debug(self, drive, saver):
+        graph = self.edits(saver, debug=True)
+
+        drive.invoke(graph, {"letters": [Letter("as it was")]}, cfg(), debug=False)
+
     def test_difference_10_are_stored_when_they_are_returned(self, drive, saver):
         def node(state):
             letter = state["letters"][0]

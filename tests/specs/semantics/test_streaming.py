@@ -18,6 +18,10 @@ class State(TypedDict, total=False):
     n: int
 
 
+class Count(TypedDict):
+    n: int
+
+
 def asks(state):
     return {"log": [interrupt("sure?")]}
 
@@ -51,10 +55,7 @@ class DescribeValues:
         assert shown == [{"log": ["in", "a"]}, {"log": ["in", "a", "b"]}]
 
     def test_show_every_key_also_those_outside_of_the_output(self, drive, saver):
-        class Output(TypedDict):
-            n: int
-
-        builder = StateGraph(State, output_schema=Output)
+        builder = StateGraph(State, output_schema=Count)
         builder.add_node("a", lambda s: {"n": 1, "log": ["a"]})
         builder.add_edge(START, "a")
         graph = builder.compile(checkpointer=saver)
@@ -252,6 +253,36 @@ class DescribePrinting:
 
         printed = capsys.readouterr().out
         assert loud == quiet and "'a'" in printed and "'b'" in printed
+
+    @pytest.mark.parametrize("version", ["v1", "v2"])
+    @pytest.mark.parametrize("options", [{"print_mode": "updates"}, {"print_mode": "values"}, {"debug": True}])
+    def test_leaves_the_result_as_it_is_with_a_schema_of_the_output(self, drive, saver, capsys, options, version):
+        builder = StateGraph(State, output_schema=Count)
+        builder.add_node("a", lambda s: {"n": 1})
+        builder.add_edge(START, "a")
+        graph = builder.compile(checkpointer=saver)
+
+        quiet = drive.invoke(graph, {"log": ["in"]}, cfg("1"), version=version)
+        loud = drive.invoke(graph, {"log": ["in"]}, cfg("2"), version=version, **options)
+
+        assert loud == quiet and "'n': 1" in capsys.readouterr().out
+
+    def test_leaves_a_question_where_it_is(self, drive, saver):
+        graph = chain({"ask": asks}, saver)
+
+        ended = drive.invoke(graph, {"log": []}, cfg(), print_mode="updates")
+
+        assert [question.value for question in ended["__interrupt__"]] == ["sure?"] and ended["log"] == []
+
+    def test_is_done_for_a_call_that_debugs_and_for_no_other(self, drive, saver, capsys):
+        graph = chain("a", saver)
+        loud_graph = chain("a", saver, debug=True)
+
+        drive.invoke(graph, {"log": []}, cfg("1"), debug=True)
+        assert "'log': ['a']" in capsys.readouterr().out
+
+        drive.invoke(loud_graph, {"log": []}, cfg("2"), debug=False)
+        assert drive.stream(loud_graph, {"log": []}, cfg("3"), debug=False) and capsys.readouterr().out == ""
 
     def test_does_not_mix_with_what_is_streamed(self, drive, saver, capsys):
         shown = drive.stream(chain("a", saver), {"log": []}, cfg(), stream_mode="values", print_mode=["updates"])
