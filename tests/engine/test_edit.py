@@ -9,7 +9,7 @@ import pytest
 from stepwell.channels import LastValueAfterFinish
 from stepwell.engine.edit import update_thread
 from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand
-from stepwell.types import END, INPUT, Command, StateUpdate
+from stepwell.types import COPY, END, INPUT, Command, StateUpdate
 from tests.engine.play import (
     CHECKPOINT,
     World,
@@ -60,10 +60,10 @@ class DescribeAnUpdate:
         assert run.fence is None
 
     def test_gives_the_thread_back_when_it_is_refused(self):
-        run, world = saved_run(a_then_b()), World(loaded())
+        run, world = saved_run(a_then_b()), World(unknown_thread())
 
         with pytest.raises(InvalidUpdateError):
-            world.play(update_thread(run, [only({"x": 2}, END)]))
+            world.play(update_thread(run, [only(None, COPY)]))
 
         assert world.trace[-1] == "Release"
 

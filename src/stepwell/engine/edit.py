@@ -62,11 +62,57 @@ def _check(run: Run, updates: Sequence[StateUpdate]) -> None:
     if len(updates) > 1 and any(update.as_node is None for update in updates):
         raise InvalidUpdateError("several updates in one superstep: say as_node for each of them.")
     for update in updates:
-        if update.as_node is not None and update.as_node not in ALONE and update.as_node not in run.plan.nodes:
-            raise InvalidUpdateError(
-                f"as_node={update.as_node!r} is no node of graph {run.plan.name!r}. "
-                f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
-            )
+        _check_name(run, update)
+        if isinstance(update.values, Command):
+            _check_command(update)
+    if special:
+        _check_special(run, special[0])
+
+
+def _check_name(run: Run, update: StateUpdate) -> None:
+    name = update.as_node
+    if name is None or name in ALONE:
+        return
+    if not isinstance(name, str) or name not in run.plan.nodes:
+        raise InvalidUpdateError(
+            f"as_node={name!r} is no node of graph {run.plan.name!r}. "
+            f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
+        )
+
+
+def _check_command(update: StateUpdate) -> None:
+    if update.values.answers:
+        raise InvalidUpdateError(
+            f"update_state was given Command(resume={update.values.resume!r}): an update answers no question. "
+            "Answer with invoke(Command(resume=...), config)."
+        )
+    if update.as_node == INPUT:
+        raise InvalidUpdateError(
+            f"an update as {INPUT!r} is an input, and was given {update.values!r}. Pass the keys of the input, "
+            "name a node in as_node, or call invoke(Command(...), config)."
+        )
+
+
+def _check_special(run: Run, update: StateUpdate) -> None:
+    if update.as_node == END and update.values is not None:
+        raise InvalidUpdateError("an update as END takes no values: it only ends what is due. Pass None.")
+    copied = _for_the_copy(update.values) if update.as_node == COPY else []
+    if copied:
+        _check(run, copied)
+        if copied[0].as_node in ALONE:
+            raise InvalidUpdateError(f"an update of a copy is made as a node, not as {copied[0].as_node!r}.")
+
+
+def _for_the_copy(values: Any) -> list[StateUpdate]:
+    """The updates to apply to the clone that an update as `__copy__` makes."""
+    if values is None:
+        return []
+    if isinstance(values, list | tuple) and all(isinstance(one, tuple) and 1 <= len(one) <= 3 for one in values):
+        return [StateUpdate(*one) for one in values]
+    raise InvalidValueError(
+        f"an update as {COPY!r} was given {values!r}. Pass None for the copy alone, or a list of "
+        "StateUpdate(values, as_node) to apply to it."
+    )
 
 
 def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
@@ -74,7 +120,7 @@ def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
     if only.as_node == INPUT:
         yield from _as_input(run, only.values)
     elif only.as_node == END:
-        yield from _as_end(run, only.values)
+        yield from _as_end(run)
     elif only.as_node == COPY:
         yield from _as_copy(run, only.values)
     else:
@@ -141,11 +187,6 @@ def _task_for(run: Run, update: StateUpdate, due: dict[str, Task], all_due: Sequ
 def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]]:
     """What the node would write had it returned `values`; its routes are user code, so a driver runs them."""
     node = task.node
-    if isinstance(values, Command) and values.answers:
-        raise InvalidUpdateError(
-            f"update_state was given Command(resume={values.resume!r}): an update answers no question. "
-            "Answer with invoke(Command(resume=...), config)."
-        )
     if node.writes_of is None:
         raise InvalidUpdateError(f"node {task.name!r} of graph {run.plan.name!r} writes nothing that could be updated.")
     task.node = dataclasses.replace(
@@ -221,10 +262,8 @@ def _as_input(run: Run, values: Any) -> Steps[None]:
     yield from commit_step(run, "input", moves, (), names=names, parent=_parent_of(run))
 
 
-def _as_end(run: Run, values: Any) -> Steps[None]:
+def _as_end(run: Run) -> Steps[None]:
     """Ends the open step: what finished stays, the rest is not due any more."""
-    if values is not None:
-        raise InvalidUpdateError("an update as END takes no values: it only ends what is due. Pass None.")
     due = due_tasks(run)
     records = {record.task: record for record in _stored(run)}
     finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
@@ -244,8 +283,8 @@ def _as_copy(run: Run, values: Any) -> Steps[None]:
     if loaded is None or loaded.step == EMPTY_STEP:
         raise InvalidUpdateError(f"thread {run.thread_id!r} has no checkpoint to copy.")
     run.step = loaded.step
-    if values:
-        updates = [update if isinstance(update, StateUpdate) else StateUpdate(*update) for update in values]
+    updates = _for_the_copy(values)
+    if updates:
         yield from _as_nodes(run, updates, "fork", loaded.parent)
         return
     names = tuple(task.name for task in due_tasks(run))

@@ -125,6 +125,9 @@ class DescribeAnUpdate:
             [[StateUpdate({"log": ["y"]}, "a")], []],
             [[StateUpdate({"log": ["y"]}, "a")], [5]],
             [[StateUpdate({"log": ["y"]}, "")]],
+            [[StateUpdate({"log": ["y"]}, ["a"])]],
+            [[StateUpdate({"log": ["y"]}, "a")], [StateUpdate(Command(resume=5), "a")]],
+            [[StateUpdate({"log": ["y"]}, "a")], [StateUpdate({"log": ["z"]}, "__end__")]],
             [5],
             [],
         ],
@@ -134,6 +137,42 @@ class DescribeAnUpdate:
 
         with pytest.raises((InvalidUpdateError, InvalidValueError)):
             drive.call(graph, "bulk_update_state", cfg(), supersteps)
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize("name", [None, "a", "b", "__start__", "__input__", "__end__", "__copy__"])
+    def test_that_is_an_answer_is_refused_in_every_name(self, drive, graph, name):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match=r"Answer with invoke\(Command\(resume="):
+            drive.update_state(graph, cfg(), Command(resume=5), as_node=name)
+
+        assert kept(drive, graph) == before
+
+    def test_as_the_input_that_is_a_command_is_refused(self, drive, graph):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match="is an input, and was given Command"):
+            drive.update_state(graph, cfg(), Command(update={"log": ["y"]}), as_node="__input__")
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize(
+        ("values", "said"),
+        [
+            (5, "StateUpdate"),
+            ({"log": ["y"]}, "StateUpdate"),
+            ([5], "StateUpdate"),
+            ([({"log": ["y"]}, "nope")], "nope"),
+            ([({"log": ["y"]}, "__input__")], "as a node"),
+            ([(Command(resume=5), "a")], "answers no question"),
+        ],
+    )
+    def test_of_a_copy_that_cannot_be_meant_is_refused(self, drive, graph, values, said):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match=said):
+            drive.update_state(graph, cfg(), values, as_node="__copy__")
 
         assert kept(drive, graph) == before
 
