@@ -61,7 +61,7 @@ class DescribeARun:
         assert said("a")[-1] == "What is my name?" and said("b") == ["My name is Bob."]
 
     def test_in_the_last_thread_needs_one_and_no_other_name(self, stepwell):
-        assert "no database" in stepwell("run", "--last", "-m", "hello", expect=1).err
+        assert "Leave --last out to begin" in stepwell("run", "--last", "-m", "hello", expect=1).err
         stepwell("run", "--thread", "t", "--new", "-m", "hello")
         assert "give one of them" in stepwell("run", "--last", "--thread", "t", "-m", "hello", expect=2).err
 
@@ -89,6 +89,14 @@ class DescribeARun:
         ended = stepwell("run", "--thread", "nobody", "-m", "hello", "--json", expect=1)
 
         assert json.loads(ended.err)["error"] == "ThreadNotFoundError" and ended.out == ""
+
+    @pytest.mark.parametrize("command", ["run", "chat"])
+    def test_where_nothing_is_yet_says_how_to_begin(self, stepwell, command):
+        for _ in ("no database", "no such thread"):
+            ended = stepwell(command, "--thread", "t", expect=1, stdin="hello\n")
+
+            assert "--new" in ended.err and "name" in ended.err and "stepwell chat" not in ended.err
+            stepwell("run", "-m", "hello")
 
     def test_asks_and_takes_the_answer_in_another_process(self, stepwell, module):
         graph = f"{module(ASKING)}:graph"

@@ -35,6 +35,13 @@ class Wish:
         """Whether a thread begins by it; otherwise there must be one, and so a database."""
         return self.new or (self.thread is None and not self.last)
 
+    @property
+    def way_out(self) -> str:
+        """How to begin a thread where this one asks to carry on, and there is nothing yet."""
+        flag = "--last" if self.last else "--thread"
+        named = "" if self.last else ", or add --new to begin one of this name"
+        return f"Leave {flag} out to begin a thread{named}."
+
 
 @dataclass(slots=True)
 class Place:

@@ -42,7 +42,7 @@ def command(
     """
     given = _given(message, input_json, answer, resume)
     wish = Wish(**place)
-    with opened(asked.path, runs=True, create=wish.begins) as saver:
+    with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
         graph = load_graph(spec, saver)
         if isinstance(given, str):
