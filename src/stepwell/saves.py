@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -188,3 +188,7 @@ class ChainSaver(Protocol):
     def perform(self, op: Op[T]) -> T: ...
 
     async def aperform(self, op: Op[T]) -> T: ...
+
+    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
+        """Begins a short write on an event loop: `(answer,)` when that is done already, else what does it."""
+        ...

@@ -34,7 +34,7 @@ class Switch:
             return
         self.is_watching = True
         for connection in (ApswConnection, StdlibConnection):
-            for name in ("query", "many"):
+            for name in ("query", "change", "many"):
                 setattr(connection, name, _behind(self, getattr(connection, name)))
         for driver, name in ((ThreadDriver, "flow"), (LoopDriver, "flow"), (LoopDriver, "drive")):
             setattr(driver, name, _with_watched_core(self, getattr(driver, name)))

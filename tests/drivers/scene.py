@@ -54,6 +54,7 @@ class Ledger:
         self.before: dict[str, Callable[[], Any]] = {}
         self.breaks: dict[str, BaseException] = {}
         self.options: dict[str, Any] = {}
+        self.is_in_place = False
 
     def _op(self, name: str) -> Any:
         self.calls.append(name)
@@ -85,6 +86,9 @@ class Ledger:
             raise self.breaks[op]
         self.done.append(op)
         return f"answer of {op}"
+
+    def start(self, op: str) -> Any:
+        return (self.perform(op),) if self.is_in_place else self.aperform(op)
 
     async def aperform(self, op: str) -> str:
         if op in self.before:

@@ -379,12 +379,12 @@ class DescribeACancelledCommit:
                     raise asyncio.CancelledError
             return await whole(op)
 
-        chain.aperform = cut
+        chain.start = cut
         try:
             with pytest.raises(asyncio.CancelledError):
                 await graph.ainvoke({"log": []}, CONFIG, durability=durability)
         finally:
-            del chain.aperform
+            del chain.start
 
         state = await graph.aget_state(CONFIG)
         assert (state.values, state.next, ran) == ({"log": ["a"]}, (), ["a"])

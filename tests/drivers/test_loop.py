@@ -75,7 +75,7 @@ class DescribeEachEffect:
 
     async def test_that_concerns_a_saver_in_memory_needs_no_turn_of_the_loop(self):
         ledger = Ledger()
-        ledger.in_place = True
+        ledger.is_in_place = True
         [task] = tasks_of(nothing, made=anode_of, chain=ledger)
         turns: list[str] = []
         asyncio.get_running_loop().call_soon(turns.append, "turn")

@@ -5,7 +5,7 @@ A subclass says where they are carried out (`perform`, `aperform`). Listing is i
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from stepwell.checkpoint import lease_rows
@@ -84,6 +84,10 @@ class SqlChain:
     async def aperform(self, op: Op[T]) -> T:
         """Carry out an operation without blocking the event loop."""
         raise NotImplementedError
+
+    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
+        """Begin a short write on an event loop: `(answer,)` when it is done, else a coroutine that does it."""
+        return self.aperform(op)
 
     # ------------------------------------------------------------------ load
 

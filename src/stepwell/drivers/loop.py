@@ -57,7 +57,6 @@ class LoopDriver:
         self.returning: Fence | None = None
         self.leads = bind  # the driver of a @task call ends long before the run
         self.background: asyncio.Task[Any] | None = None
-        self.in_place: bool = getattr(self.chain, "in_place", False)
         if bind:
             run.clock = time.monotonic
             run.wall = time.time
@@ -299,10 +298,14 @@ class LoopDriver:
 
     async def _perform(self, op: Any, wait: bool) -> Any:
         """Carries out a write, or begins to once the one before it is done."""
-        if wait or self.in_place:
-            return self.chain.perform(op) if self.in_place else await self.chain.aperform(op)
-        await self._settle()
-        self.background = self.loop.create_task(self.chain.aperform(op))
+        if not wait:
+            await self._settle()
+        begun = self.chain.start(op)
+        if type(begun) is tuple:
+            return begun[0]
+        if wait:
+            return await begun
+        self.background = self.loop.create_task(begun)
         return None
 
     async def _settle(self) -> None:

@@ -39,6 +39,9 @@ class ApswConnection:
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         self._cursor.executemany(sql, rows)
 
+    def be_patient(self, milliseconds: int) -> None:
+        self.raw.set_busy_timeout(milliseconds)
+
     def code_of(self, error: BaseException) -> int | None:
         if isinstance(error, apsw.Error):
             return int(getattr(error, "extendedresult", 1))

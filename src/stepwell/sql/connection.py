@@ -1,4 +1,4 @@
-"""What the room asks of a database connection: seven calls, so that every SQLite library looks the same from here."""
+"""What the room asks of a database connection: eight calls, so that every SQLite library looks the same from here."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ class Connection(Protocol):
 
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Carry out one statement once for each row of arguments."""
+        ...
+
+    def be_patient(self, milliseconds: int) -> None:
+        """How long statements wait from here on while another connection holds a lock that they need."""
         ...
 
     def code_of(self, error: BaseException) -> int | None:

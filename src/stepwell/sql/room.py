@@ -16,31 +16,32 @@ Op = Generator[Any, Any, T]
 class SqliteRoom:
     """Carries out operations on the tables of room `name` in `database`."""
 
-    __slots__ = ("_is_set_up", "_migrations", "_name", "database")
+    __slots__ = ("_migrations", "_name", "database", "is_set_up")
 
     def __init__(self, database: SqliteDatabase, name: str, migrations: Sequence[Sequence[str]]) -> None:
         self.database = database
         self._name = name
         self._migrations = migrations
-        self._is_set_up = False
+        self.is_set_up = False
+        """Whether the tables are known to be there and up to date."""
 
     def set_up(self) -> None:
         """Makes the tables, or brings them up to date, if that was not done yet."""
-        if not self._is_set_up:
+        if not self.is_set_up:
             self.database.perform(self._migrated())
 
     async def aset_up(self) -> None:
         """`set_up` on the event loop."""
-        if not self._is_set_up:
+        if not self.is_set_up:
             await self.database.aperform(self._migrated())
 
     def perform(self, op: Op[T]) -> T:
         """What `op` answers."""
-        return self.database.perform(op if self._is_set_up else self._prepared(op))
+        return self.database.perform(op if self.is_set_up else self._prepared(op))
 
     async def aperform(self, op: Op[T], on_lost: Callable[[T], None] | None = None) -> T:
         """`perform` on the event loop. on_lost: see SqliteDatabase.aperform."""
-        return await self.database.aperform(op if self._is_set_up else self._prepared(op), on_lost)
+        return await self.database.aperform(op if self.is_set_up else self._prepared(op), on_lost)
 
     def _prepared(self, op: Op[T]) -> Op[T]:
         yield from self._migrated()
@@ -51,4 +52,4 @@ class SqliteRoom:
         database.prepare()
         yield from migrate_sqlite(self._name, self._migrations, database.name, may_write=not database.is_read_only)
         yield End()
-        self._is_set_up = True
+        self.is_set_up = True

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 from weakref import WeakSet
 
@@ -18,6 +17,7 @@ from stepwell.sql.apsw_ import ApswConnection
 from stepwell.sql.carry import Finished, advance, carry, fail
 from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
+from stepwell.sql.files import make_private
 from stepwell.sql.query import Begin, End, Pause, Single
 from stepwell.sql.stdlib import StdlibConnection, library_is_safe, refuse_one_thread_only
 
@@ -30,6 +30,7 @@ _OPENERS: dict[str, Callable[[str], Connection]] = {
     mixed.APSW: ApswConnection.open,
 }
 _BEGIN = {"read": "BEGIN", "write": "BEGIN IMMEDIATE"}
+_UNFLUSHED = ("OFF", "NORMAL")
 
 
 class SqliteDatabase:
@@ -55,6 +56,8 @@ class SqliteDatabase:
         if driver not in (None, "sqlite3", "apsw"):
             raise ValueError(f"driver={driver!r}: 'sqlite3', 'apsw', or None to choose by itself")
         self._synchronous, self._timeout_s = synchronous, timeout_s
+        self.patience_ms = max(int(timeout_s * 1000), 0)
+        """How long a statement waits for a lock of another process."""
         self.lock = threading.RLock()
         """Held while the connection is used."""
         self._is_ours = isinstance(source, (str, os.PathLike))
@@ -97,15 +100,29 @@ class SqliteDatabase:
         answer: T = effect.answer
         return answer
 
-    async def aperform(self, op: Generator[Any, Any, T], on_lost: Callable[[T], None] | None = None) -> T:
+    async def aperform(
+        self, op: Generator[Any, Any, T], on_lost: Callable[[T], None] | None = None, effect: Any = None
+    ) -> T:
         """Carry out `op` in the writer thread of this database, with whatever else waits there.
 
-        on_lost: called with the answer when the caller went away while it was made durable.
+        on_lost: called with the answer when the caller went away while it was made durable. effect: where `op` stands,
+        when it has begun.
         """
-        answer: T = await self._writing().carry_out(op, on_lost)
+        answer: T = await self.writer().carry_out(op, on_lost, effect)
         return answer
 
-    def _writing(self) -> Any:
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open, is ours, flushes to the disk by no commit, and nobody waits for its writer thread."""
+        return (
+            self._is_ready
+            and self._is_ours
+            and self._synchronous in _UNFLUSHED
+            and (self._writer is None or self._writer.is_idle)
+        )
+
+    def writer(self) -> Any:
+        """The thread that serves async callers."""
         if self._writer is None:
             from stepwell.sql.writer import Writer  # it needs asyncio (28 ms), which sync programs do not load
 
@@ -132,6 +149,10 @@ class SqliteDatabase:
             self.begin(effect.mode)
         except StepwellError as error:
             return fail(op, error)
+        return self.transaction(connection, op)
+
+    def transaction(self, connection: Connection, op: Generator[Any, Any, Any]) -> Any:
+        """Carry out what `op` does in the transaction that was just opened, and commit it. The lock is held."""
         try:
             effect = carry(connection, op, advance(op), self.typed)
             if type(effect) in (Begin, Pause):
@@ -242,7 +263,7 @@ class SqliteDatabase:
         if self.path in ("", MEMORY):
             self.path = ""
             return _OPENERS[self._driver or mixed.STDLIB](MEMORY)
-        _make_private(self.path)
+        make_private(self.path)
         library = self._driver or mixed.library_on(self.path) or (mixed.STDLIB if library_is_safe() else mixed.APSW)
         self._claim = mixed.claim(self.path, library)
         try:
@@ -300,9 +321,8 @@ class SqliteDatabase:
 
     def _set_up(self) -> None:
         query = self._connection.query
-        wait_ms = max(int(self._timeout_s * 1000), 0)
-        if self._is_ours or query("PRAGMA busy_timeout")[0][0] < wait_ms:
-            query(f"PRAGMA busy_timeout={wait_ms}")
+        if self._is_ours or query("PRAGMA busy_timeout")[0][0] < self.patience_ms:
+            self._connection.be_patient(self.patience_ms)
         query("PRAGMA schema_version")  # a file that is no database, or damaged, says so before anything is changed
         query(f"PRAGMA synchronous={self._synchronous}")
         self.is_read_only = bool(self.path) and not os.access(self.path, os.W_OK)
@@ -384,16 +404,3 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
-
-
-def _make_private(path: str) -> None:
-    """Make the file and its folders if they are missing, for this user only. SQLite gives side files the same mode."""
-    file = Path(path)
-    try:
-        for folder in [folder for folder in file.parents if not folder.exists()][::-1]:
-            folder.mkdir(mode=0o700, exist_ok=True)
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        return
-    except OSError as error:
-        raise DatabaseError(f"{path}: {error}. Check that the folder exists and may be written.") from error

@@ -42,6 +42,9 @@ class StdlibConnection:
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         self._cursor.executemany(sql, map(_numbered, rows) if "?1" in sql else rows)
 
+    def be_patient(self, milliseconds: int) -> None:
+        self._cursor.execute(f"PRAGMA busy_timeout={milliseconds}")
+
     def code_of(self, error: BaseException) -> int | None:
         if isinstance(error, sqlite3.Error):
             return getattr(error, "sqlite_errorcode", 1)

@@ -30,13 +30,15 @@ LARGEST_GROUP = 256
 class Job:
     """An operation that a coroutine waits for. `effect` is where it stands; `on_lost` takes an answer nobody awaits."""
 
-    __slots__ = ("effect", "error", "future", "is_dropped", "loop", "on_lost", "op")
+    __slots__ = ("effect", "error", "future", "has_begun", "is_dropped", "loop", "on_lost", "op")
 
-    def __init__(self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None) -> None:
-        self.op, self.on_lost = op, on_lost
+    def __init__(
+        self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None = None, effect: Any = None
+    ) -> None:
+        self.op, self.on_lost, self.effect = op, on_lost, effect
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
-        self.effect: Any = None
+        self.has_begun = False
         self.error: BaseException | None = None
         self.is_dropped = False
 
@@ -61,15 +63,16 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._waiting = 0
 
-    async def carry_out(self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None) -> Any:
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for it."""
+        return self._waiting == 0
+
+    async def carry_out(
+        self, op: Generator[Any, Any, Any], on_lost: Callable[[Any], None] | None, effect: Any = None
+    ) -> Any:
         """The answer of `op`. Cancelled before it began, it never runs; later, it is finished or undone as a whole."""
-        job = Job(op, on_lost)
-        with self._guard:
-            self._waiting += 1
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="stepwell-writer", daemon=True)
-                self._thread.start()
-        self._queue.put(job)
+        job = self.hand_in(Job(op, on_lost, effect))
         try:
             return await job.future
         except GeneratorExit:  # the loop was closed with this call in it; that may show in the middle of anything
@@ -77,6 +80,16 @@ class Writer:
             if job.is_over:
                 threading.Thread(target=_lost, args=(job,), name="stepwell-lost", daemon=True).start()
             raise
+
+    def hand_in(self, job: Job) -> Job:
+        """Queue a job, whether or not anybody awaits its future."""
+        with self._guard:
+            self._waiting += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="stepwell-writer", daemon=True)
+                self._thread.start()
+        self._queue.put(job)
+        return job
 
     def stop(self) -> None:
         """Let the thread finish what waits, and wait for it."""
@@ -145,12 +158,13 @@ class Writer:
 
     def _carry_out(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            if job.effect is not None:
+            if job.has_begun:
                 continue
+            job.has_begun = True
             if job.is_abandoned:
                 job.op.close()
                 job.error = asyncio.CancelledError()
-            else:
+            elif job.effect is None:
                 self._move(job, advance)
         with self._database.lock:
             writes = [job for job in jobs if not job.is_over and _is_write(job.effect)]

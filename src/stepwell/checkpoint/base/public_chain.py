@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -295,6 +295,9 @@ class PublicChain:
             return time.sleep(effect.seconds)
         found = self._begin(effect, "")
         return list(found) if type(effect) is Listing else found
+
+    def start(self, op: Op[T]) -> Coroutine[Any, Any, T]:
+        return self.aperform(op)
 
     async def aperform(self, op: Op[T]) -> T:
         effect: Any = advance(op)

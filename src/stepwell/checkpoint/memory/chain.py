@@ -45,9 +45,6 @@ class MemoryChain(MemoryShelf):
         other.threads, other._leases, other._lock = self.threads, self._leases, self._lock
         return other
 
-    in_place = True
-    """That an operation never waits for anything but a lease."""
-
     # ------------------------------------------------------------------ carrying out
 
     def perform(self, op: Op[T]) -> T:
@@ -61,6 +58,9 @@ class MemoryChain(MemoryShelf):
 
             await asyncio.sleep(stop.seconds)
         return cast(T, stop.answer)
+
+    def start(self, op: Op[T]) -> tuple[T]:
+        return (self.perform(op),)
 
     def _go_on(self, op: Op[Any]) -> Any:
         """Carries out an operation until it is Finished, or makes a Pause to wait for a lease."""

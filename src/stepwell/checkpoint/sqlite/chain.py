@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from stepwell.checkpoint import beats
@@ -20,6 +20,8 @@ from stepwell.sql.sqlite import SqliteDatabase
 
 T = TypeVar("T")
 Op = Generator[Any, Any, T]
+FEW: Final = 4
+"""Up to so many runs at a time each of their writes is a transaction by itself; more share the writer thread's."""
 
 
 class SqliteChain(SqlThreads):
@@ -32,6 +34,7 @@ class SqliteChain(SqlThreads):
         self.lease_s = lease_s
         self.database = database
         self._room = SqliteRoom(database, ROOM, MIGRATIONS)
+        self._at_once: Any = None  # made by the first async write
         _all.add(self)
 
     def with_codec(self, codec: Codec) -> SqliteChain:
@@ -61,6 +64,16 @@ class SqliteChain(SqlThreads):
 
     def aperform(self, op: Op[T]) -> Coroutine[Any, Any, T]:
         return self._room.aperform(op, self._give_back)
+
+    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
+        if len(self.sessions) > FEW or not self._room.is_set_up:
+            return self.aperform(op)
+        if self._at_once is None:
+            from stepwell.sql.at_once import AtOnce  # it needs asyncio (28 ms), which sync programs do not load
+
+            self._at_once = AtOnce(self.database)
+        answer: tuple[T] | Coroutine[Any, Any, T] = self._at_once.start(op)
+        return answer
 
     def _give_back(self, answer: Any) -> None:
         """A lease that was taken for somebody who had stopped waiting."""
