@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from stepwell import errors
@@ -63,3 +65,56 @@ def test_an_unknown_answer_says_why_and_which_questions_are_open():
     error = errors.UnknownInterruptError("none", reason="unknown", interrupt_ids=("a",), pending_ids=("b",))
 
     assert (error.reason, error.interrupt_ids, error.pending_ids) == ("unknown", ("a",), ("b",))
+
+
+def errors_of_a_message():
+    kinds = [errors.StepwellError]
+    for kind in kinds:
+        kinds += [below for below in kind.__subclasses__() if below not in kinds]
+    return [kind for kind in kinds if kind not in (errors.GraphDrained, errors.NodeTimeoutError)]
+
+
+@pytest.mark.parametrize("kind", errors_of_a_message())
+def test_a_message_leaves_out_the_middle_of_very_long_names(kind):
+    name = "begins" + "x" * 50_000 + "ends"
+    facts = {"reason": "unknown"} if kind is errors.UnknownInterruptError else {}
+
+    error = kind(f"thread {name!r} waits. Give it an answer.", **facts)
+
+    assert str(error).startswith("thread 'beginsxxx") and str(error).endswith("xends' waits. Give it an answer.")
+    assert "(50012 characters)" in str(error) and len(str(error)) < 2 * errors.LONGEST_WORD
+
+
+def test_a_shortened_message_is_the_same_in_another_process():
+    error = errors.GraphError(f"node {'x' * 1000} is none")
+
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_message_keeps_long_names_and_long_texts_whole():
+    message = f"the file {'x' * errors.LONGEST_WORD} is none. " + "Say why. " * 500
+
+    assert str(errors.GraphError(message)) == message
+
+
+def test_an_error_with_facts_beside_its_message_shortens_it_too():
+    error = errors.ThreadBusyError(f"thread {'x' * 1000} is held", run="r1")
+
+    assert len(str(error)) < 400 and error.run == "r1"
+
+
+def test_a_value_is_shown_as_it_is_and_without_its_middle_where_it_is_long():
+    assert errors.brief({"a": [1]}) == "{'a': [1]}"
+
+    long = errors.brief(["ab"] * 10_000)
+
+    assert long.startswith("['ab', 'ab'") and long.endswith("'ab']") and "(60000 characters)" in long
+    assert len(long) < 250
+
+
+def test_a_value_that_cannot_be_shown_is_named_by_its_type():
+    class Broken:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    assert errors.brief(Broken()) == "<Broken whose repr fails>"

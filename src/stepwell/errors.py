@@ -55,9 +55,14 @@ ErrorCode                           not an exception: stable names of faults peo
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
+
+LONGEST_WORD: Final = 300
+"""Characters of an id, a name or a path that a message shows whole; more lose their middle."""
+_LONG_WORD: Final = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 class ErrorCode(Enum):
@@ -75,8 +80,32 @@ def create_error_message(*, message: str, error_code: ErrorCode) -> str:
     return f"{message} [{error_code.value}]"
 
 
+def shortened(message: str) -> str:
+    """`message` with the middle left out of every word that is longer than LONGEST_WORD."""
+    return _LONG_WORD.sub(lambda word: _without_middle(word[0], LONGEST_WORD), message)
+
+
+def brief(value: object, longest: int = 200) -> str:
+    """A value as messages show it: its repr, without the middle where it is longer than `longest`."""
+    try:
+        text = repr(value)
+    except Exception:  # what is wrong with the value is told; that it cannot even be shown is not the point
+        return f"<{type(value).__name__} whose repr fails>"
+    return text if len(text) <= longest else _without_middle(text, longest)
+
+
+def _without_middle(text: str, longest: int) -> str:
+    kept = longest // 2
+    return f"{text[:kept]}…({len(text)} characters)…{text[-kept // 2 :]}"
+
+
 class StepwellError(Exception):
-    """Base of every ordinary exception of this library."""
+    """Base of every ordinary exception of this library. Very long words of its message lose their middle."""
+
+    def __init__(self, *args: object) -> None:
+        if args and isinstance(args[0], str) and len(args[0]) > LONGEST_WORD:
+            args = (shortened(args[0]), *args[1:])
+        super().__init__(*args)
 
 
 class GraphError(StepwellError, ValueError):
@@ -210,7 +239,7 @@ class SaverError(StepwellError):
     """Base of what a saver or its database reports."""
 
 
-class ThreadNotFoundError(SaverError, LookupError, EmptyInputError):
+class ThreadNotFoundError(SaverError, EmptyInputError, LookupError):
     """No thread has this id."""
 
 

@@ -17,7 +17,7 @@ from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
 from stepwell.engine.task import PULL, Task, by_path
-from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand
+from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand, brief
 from stepwell.saves import TaskRecord
 from stepwell.types import COPY, END, INPUT, Command, StateUpdate
 
@@ -83,12 +83,12 @@ def _check_name(run: Run, update: StateUpdate) -> None:
 def _check_command(update: StateUpdate) -> None:
     if update.values.answers:
         raise InvalidUpdateError(
-            f"update_state was given Command(resume={update.values.resume!r}): an update answers no question. "
+            f"update_state was given Command(resume={brief(update.values.resume)}): an update answers no question. "
             "Answer with invoke(Command(resume=...), config)."
         )
     if update.as_node == INPUT:
         raise InvalidUpdateError(
-            f"an update as {INPUT!r} is an input, and was given {update.values!r}. Pass the keys of the input, "
+            f"an update as {INPUT!r} is an input, and was given {brief(update.values)}. Pass the keys of the input, "
             "name a node in as_node, or call invoke(Command(...), config)."
         )
 
@@ -110,7 +110,7 @@ def _for_the_copy(values: Any) -> list[StateUpdate]:
     if isinstance(values, list | tuple) and all(isinstance(one, tuple) and 1 <= len(one) <= 3 for one in values):
         return [StateUpdate(*one) for one in values]
     raise InvalidValueError(
-        f"an update as {COPY!r} was given {values!r}. Pass None for the copy alone, or a list of "
+        f"an update as {COPY!r} was given {brief(values)}. Pass None for the copy alone, or a list of "
         "StateUpdate(values, as_node) to apply to it."
     )
 

@@ -19,7 +19,13 @@ from stepwell.engine.parking import file_parked, park
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, path_text, revised, save_records, step_records
 from stepwell.engine.task import Task, by_path
-from stepwell.errors import EmptyInputError, InvalidUpdateError, ThreadNotFoundError, UnfinishedQuestionError
+from stepwell.errors import (
+    EmptyInputError,
+    InvalidUpdateError,
+    ThreadNotFoundError,
+    UnfinishedQuestionError,
+    brief,
+)
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
 from stepwell.types import Command
@@ -117,12 +123,12 @@ def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]
 
 def _unfinished(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> UnfinishedQuestionError:
     shown = [
-        f"{question.value!r} (id {question.id}, node {task.name!r})"
+        f"{brief(question.value)} (id {question.id}, node {task.name!r})"
         for task in asking
         for question, _ in open_questions(records[task.id])
     ]
     return UnfinishedQuestionError(
-        f"thread {run.thread_id!r} waits for an answer to {'; '.join(shown)}, and new input came instead. "
+        f"thread {brief(run.thread_id)} waits for an answer to {'; '.join(shown)}, and new input came instead. "
         "Answer with Command(resume=...), or say what shall become of the question: "
         'on_interrupted="drop" or "keep" on compile() or in the config.'
     )
@@ -139,7 +145,7 @@ def _carry_on(run: Run) -> Steps[None]:
                 "the input is None, and the graph has no checkpointer: there is nothing to go on with. Give an input."
             )
         raise ThreadNotFoundError(
-            f"there is nothing to go on with: thread {run.thread_id!r} has no checkpoint. Give an input to begin, "
+            f"there is nothing to go on with: thread {brief(run.thread_id)} has no checkpoint. Give an input to begin, "
             "or check the thread id (saver.list_threads() or `stepwell threads` lists those that exist)."
         )
     due = waiting_tasks(run)
@@ -231,7 +237,7 @@ def _resume(run: Run, command: Command[Any]) -> Steps[None]:
     loaded = run.loaded
     if loaded is None or loaded.step == EMPTY_STEP:
         raise ThreadNotFoundError(
-            f"there is no question to answer: thread {run.thread_id!r} has no checkpoint. "
+            f"there is no question to answer: thread {brief(run.thread_id)} has no checkpoint. "
             "Check the thread id (saver.list_threads() lists those that exist), and that the graph has a checkpointer."
         )
     due = waiting_tasks(run)

@@ -11,7 +11,7 @@ from stepwell.engine.effects import Load, Release
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.task import Task
-from stepwell.errors import CheckpointNotFoundError, PlanChangedError
+from stepwell.errors import CheckpointNotFoundError, PlanChangedError, brief
 from stepwell.ids import IdClock
 from stepwell.saves import At, LeaseWish, Loaded
 from stepwell.types import NS_END, NS_SEP
@@ -53,7 +53,7 @@ def _load_root(run: Run) -> Steps[Loaded]:
             yield Release(run.fence)
             run.fence = None
         raise CheckpointNotFoundError(
-            f"thread {at.thread!r} has no checkpoint {at.checkpoint!r}. "
+            f"thread {brief(at.thread)} has no checkpoint {at.checkpoint!r}. "
             "Take an id from get_state_history(config) or `stepwell log`, "
             "or leave checkpoint_id out to go on from the head."
         )
@@ -147,7 +147,7 @@ def waiting_tasks(run: Run) -> list[Task]:
         own = run.plan.aliases.get(name, name)
         if own not in run.plan.nodes:
             raise PlanChangedError(
-                f"thread {run.thread_id!r} waits at node {name!r}, which graph {run.plan.name!r} no longer has. "
+                f"thread {brief(run.thread_id)} waits at node {name!r}, which graph {run.plan.name!r} no longer has. "
                 f'Compile with aliases={{"{name}": "its new name"}}, or move on with update_state(..., as_node=...).'
             )
     return due_tasks(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stepwell.errors import EmptyInputError, ErrorCode, InvalidUpdateError, create_error_message
+from stepwell.errors import EmptyInputError, ErrorCode, InvalidUpdateError, brief, create_error_message
 from stepwell.nodes.writing import StateKeys
 from stepwell.plan.plan import Writes
 from stepwell.plan.schema import ROOT, update_of
@@ -37,8 +37,8 @@ def entering(keys: StateKeys) -> Callable[[Any], Writes]:
             raise InvalidUpdateError(
                 create_error_message(
                     message=(
-                        f"the input is {input!r}, a {type(input).__name__}: Expected dict of state keys, or an object "
-                        f"of the schema. Keys are {', '.join(map(repr, sorted(keys.names)))}."
+                        f"the input is {brief(input)}, a {type(input).__name__}: Expected dict of state keys, or an "
+                        f"object of the schema. Keys are {', '.join(map(repr, sorted(keys.names)))}."
                     ),
                     error_code=ErrorCode.INVALID_GRAPH_NODE_RETURN_VALUE,
                 )

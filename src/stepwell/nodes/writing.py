@@ -12,6 +12,7 @@ from stepwell.errors import (
     InvalidUpdateError,
     ParentCommand,
     UnknownKeyError,
+    brief,
     create_error_message,
 )
 from stepwell.plan.branches import Branch, Exits
@@ -56,7 +57,7 @@ class StateKeys(NamedTuple):
         return writes
 
     def _tell(self, key: Any, who: str, told: set[Any]) -> None:
-        said = f"{who} names {key!r}, which is no key of the state.{meant(key, self.names)}"
+        said = f"{who} names {brief(key)}, which is no key of the state.{meant(key, self.names)}"
         if self.strict:
             raise UnknownKeyError(f"{said} Keys are {', '.join(map(repr, sorted(self.names)))}.")
         if key not in told:
@@ -234,12 +235,10 @@ class Outlet:
         return self.keys.finish(known, self.who)
 
     def _no_update(self, output: Any) -> InvalidUpdateError:
-        shown = repr(output)
-        shown = shown if len(shown) <= 120 else shown[:117] + "..."
         return InvalidUpdateError(
             create_error_message(
                 message=(
-                    f"{self.who} returned {shown}, a {type(output).__name__}: Expected dict of state keys, "
+                    f"{self.who} returned {brief(output)}, a {type(output).__name__}: Expected dict of state keys, "
                     "an object of the state's schema, a Command, a list of those, or None. "
                     f"Return for example {{{next(iter(sorted(self.keys.names)), 'key')!r}: …}}."
                 ),

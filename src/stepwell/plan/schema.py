@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_origin, get_type_hints, is_typeddict
 
 from stepwell.channels.base import BaseChannel
-from stepwell.errors import GraphError, InvalidUpdateError
+from stepwell.errors import GraphError, InvalidUpdateError, brief
 from stepwell.managed.base import ManagedValue
 from stepwell.plan.keys import key_of
 from stepwell.plan.pydantic_ import build_model, is_model, set_fields
@@ -118,7 +118,7 @@ def context_of(schema: Any, given: Any) -> Any:
         return schema(**given)
     except (TypeError, ValueError) as error:
         raise InvalidUpdateError(
-            f"context={given!r} does not fit {schema.__name__}: {error}. "
+            f"context={brief(given)} does not fit {schema.__name__}: {error}. "
             "Pass what its fields ask for, or an object of it."
         ) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from stepwell.errors import InvalidResumeError, SerializationError
+from stepwell.errors import InvalidResumeError, SerializationError, brief
 from stepwell.types import Interrupt
 
 _codec: list[Any] = []
@@ -39,7 +39,7 @@ def check_answer(schema: Any, answer: Any, question: Interrupt) -> Any:
         return _adapter(schema).validate_python(answer)
     except ValueError as error:
         raise InvalidResumeError(
-            f"the answer {answer!r} does not fit what question {question.id} asked for: {error}. "
+            f"the answer {brief(answer)} does not fit what question {question.id} asked for: {error}. "
             "The question is still open: answer again with Command(resume=...)."
         ) from error
 

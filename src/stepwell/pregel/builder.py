@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Self
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.custom import driven
 from stepwell.channels.topic import Topic
-from stepwell.errors import EmptyInputError, GraphError, InvalidUpdateError
+from stepwell.errors import EmptyInputError, GraphError, InvalidUpdateError, brief
 from stepwell.managed.base import ManagedValue, is_managed_value
 from stepwell.nodes.calling import Callee, callee_of
 from stepwell.nodes.identity import identity_of
@@ -191,7 +191,7 @@ def _declared(
     strange = [key for key in channels if key not in state and key not in managed]
     if strange:
         raise GraphError(
-            f"channel {strange[0]!r} is {channels[strange[0]]!r}, which is no channel. Use LastValue(type)."
+            f"channel {strange[0]!r} is {brief(channels[strange[0]])}, which is no channel. Use LastValue(type)."
         )
     return state, managed
 
@@ -320,7 +320,7 @@ def _entering(channels: str | Sequence[str]) -> Callable[[Any], Writes]:
         if isinstance(channels, str):
             return [(channels, input)]
         if not isinstance(input, dict):
-            raise InvalidUpdateError(f"the input is {input!r}: Expected dict of {', '.join(map(repr, channels))}.")
+            raise InvalidUpdateError(f"the input is {brief(input)}: Expected dict of {', '.join(map(repr, channels))}.")
         for key in input:
             if key not in channels and key not in told:
                 told.add(key)
@@ -332,7 +332,7 @@ def _entering(channels: str | Sequence[str]) -> Callable[[Any], Writes]:
         writes = [(key, input[key]) for key in channels if key in input]
         if not writes:
             raise EmptyInputError(
-                f"the input {input!r} writes no input channel, so nothing would run. Channels are "
+                f"the input {brief(input)} writes no input channel, so nothing would run. Channels are "
                 f"{', '.join(map(repr, channels))}."
             )
         return writes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from stepwell.errors import GraphError
+from stepwell.errors import GraphError, brief
 from stepwell.types import INTERRUPT, StreamMode
 
 MODES = frozenset(get_args(StreamMode))
@@ -67,9 +67,9 @@ def check_version(version: Any) -> None:
 
 def _named(mode: Any) -> frozenset[str]:
     if not isinstance(mode, str | Sequence | Set) or isinstance(mode, bytes):
-        raise GraphError(f"stream_mode is {mode!r}; it is one or a list of {', '.join(sorted(MODES))}.")
+        raise GraphError(f"stream_mode is {brief(mode)}; it is one or a list of {', '.join(sorted(MODES))}.")
     names = frozenset((mode,) if isinstance(mode, str) else mode)
     unknown = names - MODES
     if unknown:
-        raise GraphError(f"stream_mode {', '.join(sorted(map(repr, unknown)))}: there are {', '.join(sorted(MODES))}.")
+        raise GraphError(f"stream_mode {', '.join(sorted(map(brief, unknown)))}: there are {', '.join(sorted(MODES))}.")
     return names

@@ -13,7 +13,15 @@ from stepwell.constants import CONF
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
 from stepwell.engine.snapshot import stream_ns
-from stepwell.errors import GraphError, InvalidUpdateError, NoSaverError, RootMemoryError, ThreadBusyError
+from stepwell.errors import (
+    GraphError,
+    InvalidUpdateError,
+    NoSaverError,
+    RootMemoryError,
+    ThreadBusyError,
+    brief,
+    shortened,
+)
 from stepwell.ids import IdClock
 from stepwell.plan.check import interrupt_names
 from stepwell.plan.schema import context_of
@@ -52,7 +60,8 @@ def make_run(
     """
     unknown = options.keys() - OPTIONS
     if unknown:
-        raise TypeError(f"a run takes no argument {', '.join(sorted(unknown))}; it takes {', '.join(sorted(OPTIONS))}")
+        names = ", ".join(map(shortened, sorted(unknown)))
+        raise TypeError(f"a run takes no argument {names}; it takes {', '.join(sorted(OPTIONS))}")
     full = run_config(graph.config, config)
     parent = parent_of(config)
     run = Run(graph.plan, graph.layout, full)
@@ -121,7 +130,7 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
 def _stored_configurable(graph: Pregel, full: Mapping[str, Any]) -> Sequence[str]:
     names = _option(graph, full, "stored_configurable", ())
     if isinstance(names, str) or not isinstance(names, Sequence | Set):
-        raise GraphError(f"stored_configurable is {names!r}; it is a list of keys of `configurable`.")
+        raise GraphError(f"stored_configurable is {brief(names)}; it is a list of keys of `configurable`.")
     return tuple(names)
 
 
@@ -139,7 +148,7 @@ def _names(graph: Pregel, option: str, given: Any) -> Sequence[str] | str:
         return "*"
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Sequence | Set):
-        raise GraphError(f'{option} is {given!r}; it is a list of names of nodes, or "*" for all.')
+        raise GraphError(f'{option} is {brief(given)}; it is a list of names of nodes, or "*" for all.')
     interrupt_names(option, names, graph.plan.nodes)
     return tuple(names)
 
@@ -149,11 +158,11 @@ def _output_keys(graph: Pregel, given: Any) -> Sequence[str] | str | None:
         return None
     keys = (given,) if isinstance(given, str) else given
     if not isinstance(keys, Sequence | Set):
-        raise GraphError(f"output_keys is {given!r}; it is a key of the state, or a list of keys.")
+        raise GraphError(f"output_keys is {brief(given)}; it is a key of the state, or a list of keys.")
     channels = graph.plan.channels
     if strangers := [key for key in keys if key not in channels]:
         raise GraphError(
-            f"output_keys names {strangers[0]!r}, which is no key of graph {graph.plan.name!r}. "
+            f"output_keys names {brief(strangers[0])}, which is no key of graph {graph.plan.name!r}. "
             f"Its keys are {', '.join(sorted(graph.plan.keys))}."
         )
     return given if isinstance(given, str) else tuple(keys)

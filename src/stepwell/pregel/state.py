@@ -12,7 +12,7 @@ from stepwell.engine.looking import Viewed, look, look_back
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.snapshot import config_at
-from stepwell.errors import InvalidUpdateError, InvalidValueError
+from stepwell.errors import InvalidUpdateError, InvalidValueError, brief
 from stepwell.paging import before_id, check_page, first_size
 from stepwell.pregel.request import make_run, need_saver
 from stepwell.pregel.savers import address
@@ -205,7 +205,7 @@ def _supersteps(given: Any) -> list[list[StateUpdate]]:
 def _updates(given: Any) -> Sequence[Any]:
     if isinstance(given, Sequence) and not isinstance(given, StateUpdate | str | bytes):
         return given
-    raise InvalidValueError(f"a superstep of bulk_update_state is {given!r}; it is a list of StateUpdate.")
+    raise InvalidValueError(f"a superstep of bulk_update_state is {brief(given)}; it is a list of StateUpdate.")
 
 
 def _update(given: Any) -> StateUpdate:
@@ -213,7 +213,7 @@ def _update(given: Any) -> StateUpdate:
         return given
     if isinstance(given, tuple) and 1 <= len(given) <= 3:
         return StateUpdate(*given)
-    raise InvalidValueError(f"an update of bulk_update_state is {given!r}; it is a StateUpdate(values, as_node).")
+    raise InvalidValueError(f"an update of bulk_update_state is {brief(given)}; it is a StateUpdate(values, as_node).")
 
 
 def _view_of(graph: Any) -> Viewed:

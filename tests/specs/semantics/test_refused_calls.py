@@ -6,13 +6,16 @@ import uuid
 
 import pytest
 
+from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.errors import (
     ConfigError,
+    DatabaseError,
     GraphError,
     InvalidUpdateError,
     InvalidValueError,
     SerializationError,
     ThreadIdError,
+    ThreadNotFoundError,
     UnstorableTypeError,
 )
 from stepwell.graph import START
@@ -69,6 +72,35 @@ class DescribeAConfig:
     def test_whose_namespace_no_database_can_hold_is_refused(self, drive, graph, ns):
         with pytest.raises(ThreadIdError, match="checkpoint_ns"):
             drive.get_state(graph, cfg(checkpoint_ns=ns))
+
+
+class DescribeAVeryLongName:
+    LONG = "x" * 5000
+
+    @pytest.mark.parametrize("name", [LONG, "x y " * 2000], ids=["a word", "words"])
+    def test_of_a_thread_is_told_without_its_middle(self, drive, graph, name):
+        with pytest.raises(ThreadNotFoundError, match=r"thread 'x.*…\(\d+ characters\)…") as refused:
+            drive.invoke(graph, None, cfg(name))
+
+        assert len(str(refused.value)) < 500
+
+    def test_of_a_file_is_told_without_its_middle(self, drive, tmp_path):
+        with pytest.raises(DatabaseError, match=r"…\(\d+ characters\)…x") as refused:
+            drive.call(SqliteSaver(str(tmp_path / self.LONG)), "get_tuple", cfg())
+
+        assert len(str(refused.value)) < 1000
+
+    def test_of_a_node_is_told_without_its_middle(self, drive, graph):
+        with pytest.raises(InvalidUpdateError, match="is no node of graph") as refused:
+            drive.update_state(graph, cfg(), {"log": ["y"]}, as_node=self.LONG)
+
+        assert len(str(refused.value)) < 500
+
+    def test_of_an_input_that_is_none_is_told_without_its_middle(self, drive, graph):
+        with pytest.raises(InvalidUpdateError, match="Expected dict") as refused:
+            drive.invoke(graph, [1] * 10_000, cfg())
+
+        assert len(str(refused.value)) < 500
 
 
 class DescribeAnOptionOfACall:

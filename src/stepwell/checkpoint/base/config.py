@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from stepwell.errors import ThreadIdError
+from stepwell.errors import ThreadIdError, brief
 from stepwell.ids import as_uuid_text
 from stepwell.saves import At, Commit, Fence, TaskRecord
 
@@ -35,9 +35,11 @@ def at_of(config: Mapping[str, Any] | None, *, every_ns: bool = False) -> At:
     if ns is None:
         ns = None if every_ns else ""
     elif not isinstance(ns, str):
-        raise ThreadIdError(f"checkpoint_ns is {ns!r}; a namespace is text, and the graph's own is ''. Leave it out.")
+        raise ThreadIdError(
+            f"checkpoint_ns is {brief(ns)}; a namespace is text, and the graph's own is ''. Leave it out."
+        )
     elif ns and ("\0" in ns or not _is_encodable(ns)):
-        raise ThreadIdError(f"checkpoint_ns is {ns!r}; a namespace is text without NUL and lone surrogates.")
+        raise ThreadIdError(f"checkpoint_ns is {brief(ns)}; a namespace is text without NUL and lone surrogates.")
     checkpoint = configurable.get("checkpoint_id")
     branch = configurable.get("branch")
     return At(
@@ -53,7 +55,7 @@ def thread_text(value: Any, *, given: bool = True) -> str:
     if type(value) is str and value and value.isprintable():
         return value  # the usual case; what is not printable is looked at below
     if isinstance(value, bool) or not isinstance(value, (str, int, UUID)):
-        what = f"thread_id is {value!r}" if given else "The config has no thread_id"
+        what = f"thread_id is {brief(value)}" if given else "The config has no thread_id"
         raise ThreadIdError(
             f"{what}. A checkpointer needs to know which conversation to load and save. "
             'Pass config={"configurable": {"thread_id": "…"}} with a str, an int or a UUID.'
@@ -61,7 +63,7 @@ def thread_text(value: Any, *, given: bool = True) -> str:
     text = str(value)
     if not text or "\0" in text or not _is_encodable(text):
         raise ThreadIdError(
-            f"thread_id is {text!r}. An id is text of at least one character, without NUL and lone surrogates: "
+            f"thread_id is {brief(text)}. An id is text of at least one character, without NUL and lone surrogates: "
             "it is what keeps conversations apart."
         )
     return text
@@ -70,7 +72,7 @@ def thread_text(value: Any, *, given: bool = True) -> str:
 def branch_text(value: Any) -> str:
     """The name of a branch or tag, or ThreadIdError."""
     if not isinstance(value, str) or not value.strip() or "\0" in value or not _is_encodable(value):
-        raise ThreadIdError(f"{value!r} is no name for a branch or tag. Use text of at least one character.")
+        raise ThreadIdError(f"{brief(value)} is no name for a branch or tag. Use text of at least one character.")
     return value
 
 
