@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from stepwell.constants import CONF
 from stepwell.errors import ConfigError, OutsideRunError
+from stepwell.plan.entries import check_config, valid_limit
 from stepwell.scope import current_task
 
 RunnableConfig: TypeAlias = dict[str, Any]
@@ -48,32 +49,12 @@ _PASSED_ON: Final = ("callbacks", "recursion_limit", "max_concurrency")
 def _default_limit() -> int:
     text = os.environ.get("STEPWELL_DEFAULT_RECURSION_LIMIT", "10007")
     try:
-        return _valid_limit(int(text))
+        return valid_limit(int(text))
     except ValueError:
         raise ConfigError(
             f"the environment variable STEPWELL_DEFAULT_RECURSION_LIMIT is {text!r}. "
             "It is the number of steps a run may take; set it to a whole number of at least 1, or unset it."
         ) from None
-
-
-def _valid_limit(limit: Any) -> int:
-    if isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1:
-        return limit
-    raise ConfigError(
-        f"recursion_limit is {limit!r}. It is the number of steps a run may take, a whole number of at least 1. "
-        'Leave it out for the default, or pass for example config={"recursion_limit": 50}.'
-    )
-
-
-def max_concurrency(config: Mapping[str, Any]) -> int | None:
-    """How many tasks of a step may run at once; None: as many as there are. Raises ConfigError."""
-    limit = config.get("max_concurrency")
-    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1):
-        return limit
-    raise ConfigError(
-        f"max_concurrency is {limit!r}. It is how many tasks may run at once, a whole number of at least 1. "
-        "Leave it out for as many as there are."
-    )
 
 
 DEFAULT_RECURSION_LIMIT: Final = _default_limit()
@@ -84,10 +65,10 @@ def run_config(own: Mapping[str, Any] | None, call: Mapping[str, Any] | None) ->
 
     tags, metadata and callbacks accumulate. A call from inside a node takes over the node's `configurable`, unless it
     names an address (thread_id, checkpoint_*) of its own. Entries that are this run's only are fresh containers.
-    Raises ConfigError when it is no mapping, or recursion_limit is not a whole number of at least 1.
+    Raises ConfigError when it is no mapping, or an entry cannot be meant.
     """
     if call is not None:
-        _check_mappings(call)
+        check_config(call)
     task = current_task.get()
     given = call.get(CONF) if call else None
     if given and TASK_KEY in given:  # the config a node was handed, or one made from it: all that surrounds is in it
@@ -96,17 +77,6 @@ def run_config(own: Mapping[str, Any] | None, call: Mapping[str, Any] | None) ->
     if own is None and around is None:
         return ensure_config(call)
     return merge_configs(own, around, call)
-
-
-def _check_mappings(call: Any) -> None:
-    """ConfigError for a config that is none: a thread id instead of a config is the usual one."""
-    example = 'Pass for example config={"configurable": {"thread_id": "order-7"}}.'
-    if not isinstance(call, Mapping):
-        raise ConfigError(f"the config is {call!r}, of type {type(call).__name__}; it is a dict. {example}")
-    for part in (CONF, "metadata"):
-        given = call.get(part)
-        if given is not None and not isinstance(given, Mapping):
-            raise ConfigError(f"config[{part!r}] is {given!r}, of type {type(given).__name__}; it is a dict. {example}")
 
 
 def ensure_config(config: Mapping[str, Any] | None = None) -> RunnableConfig:
@@ -129,7 +99,7 @@ def ensure_config(config: Mapping[str, Any] | None = None) -> RunnableConfig:
             else:
                 full[key] = value.copy() if type(value) in (dict, list) else value
         if "recursion_limit" in config:
-            _valid_limit(full["recursion_limit"])
+            valid_limit(full["recursion_limit"])
     return full
 
 
@@ -153,7 +123,7 @@ def _merge_into(merged: RunnableConfig, config: Mapping[str, Any]) -> None:
         elif key == "callbacks":
             merged[key] = merge_callbacks(merged[key], value)
         elif key == "recursion_limit":
-            merged[key] = _valid_limit(value)
+            merged[key] = valid_limit(value)
         elif key in _OPTIONS:
             merged[key] = value
         else:

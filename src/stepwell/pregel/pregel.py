@@ -10,6 +10,7 @@ from stepwell.config import merge_configs
 from stepwell.engine.layout import layout_of
 from stepwell.engine.looking import Viewed
 from stepwell.errors import GraphError
+from stepwell.plan.entries import check_config
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Plan
 from stepwell.pregel.chaining import Chaining
@@ -106,6 +107,9 @@ class Pregel(Running, Looking, Describing, Chaining):
 
     def with_config(self, config: Mapping[str, Any] | None = None, **kwargs: Any) -> Self:
         """A graph like this one whose config is laid under that of each call."""
+        for given in (config, kwargs):
+            if given is not None:
+                check_config(given)
         return self.copy({"config": merge_configs(self.config, config, kwargs)})
 
     def validate(self) -> Self:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from stepwell.config import max_concurrency, parent_of, run_config, stored_metadata
+from stepwell.config import parent_of, run_config, stored_metadata
 from stepwell.constants import CONF
 from stepwell.engine.opening import node_names
 from stepwell.engine.run import Run
@@ -24,6 +24,7 @@ from stepwell.errors import (
 )
 from stepwell.ids import IdClock
 from stepwell.plan.check import interrupt_names
+from stepwell.plan.entries import max_concurrency
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears

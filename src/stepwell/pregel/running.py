@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.loop import run_graph
+from stepwell.errors import ConfigError
+from stepwell.plan.entries import check_config, max_concurrency
 from stepwell.pregel.chunks import Shape, check_version, shape_of
 from stepwell.pregel.request import FROM_WITHIN, is_debugging, make_run
 from stepwell.types import INTERRUPT, GraphOutput, Interrupt
@@ -130,7 +132,7 @@ class Running:
                     return error
                 raise
 
-        workers = (configs[0] or {}).get("max_concurrency") if configs else None
+        workers = _at_once(configs)
         with ThreadPoolExecutor(max_workers=workers or min(32, len(inputs) or 1)) as pool:
             return list(pool.map(one, inputs, configs))
 
@@ -141,7 +143,7 @@ class Running:
         import asyncio  # as in ainvoke
 
         configs = _configs_for(inputs, config)
-        limit = asyncio.Semaphore((configs[0] or {}).get("max_concurrency") or len(inputs) or 1 if configs else 1)
+        limit = asyncio.Semaphore(_at_once(configs) or len(inputs) or 1)
 
         async def one(given: Any, config: Any) -> Any:
             async with limit:
@@ -222,10 +224,19 @@ async def _aprint_all(driver: LoopDriver, core: Any, shape: Shape) -> Any:
 
 
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
-    if isinstance(config, Sequence):
-        if len(config) != len(inputs):
-            raise ValueError(
-                f"batch was given {len(inputs)} inputs and {len(config)} configs; give one each or one for all"
-            )
-        return list(config)
-    return [config] * len(inputs)
+    """One config for each input. ConfigError where they cannot be meant."""
+    one_each = isinstance(config, Sequence) and not isinstance(config, str | bytes)
+    configs = list(config) if one_each else [config] * len(inputs)
+    if len(configs) != len(inputs):
+        raise ConfigError(
+            f"batch was given {len(inputs)} inputs and {len(configs)} configs; give one each or one for all"
+        )
+    for given in configs:
+        if given is not None:
+            check_config(given)
+    return configs
+
+
+def _at_once(configs: Sequence[Any]) -> int | None:
+    """How many calls of a batch may run at once, as its first config says."""
+    return max_concurrency(configs[0]) if configs and configs[0] is not None else None

@@ -46,6 +46,50 @@ class DescribeAConfig:
             drive.invoke(graph, {"log": ["y"]}, {**cfg(), "max_concurrency": limit})
 
     @pytest.mark.parametrize(
+        "entry",
+        [
+            {"callbacks": 5},
+            {"callbacks": [5]},
+            {"tags": "nightly"},
+            {"tags": [5]},
+            {"run_name": 5},
+            {"run_id": []},
+            {"metadata": 5},
+            {"configurable": 5},
+        ],
+    )
+    def test_with_an_entry_that_cannot_be_is_refused_wherever_it_is_given(self, drive, graph, entry):
+        before = kept(drive, graph)
+
+        for refused in (
+            lambda: drive.invoke(graph, {"log": ["y"]}, {**cfg(), **entry}),
+            lambda: drive.stream(graph, {"log": ["y"]}, {**cfg(), **entry}),
+            lambda: drive.get_state(graph, {**cfg(), **entry}),
+            lambda: drive.update_state(graph, {**cfg(), **entry}, {"log": ["y"]}),
+            lambda: drive.call(graph, "batch", [{"log": ["y"]}], {**cfg(), **entry}),
+            lambda: graph.with_config(entry),
+        ):
+            with pytest.raises(ConfigError, match=next(iter(entry))):
+                refused()
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize("config", ["t", ["t"], {"configurable": "t"}])
+    def test_that_is_no_dict_is_refused_by_savers_too(self, drive, graph, saver, config):
+        for method in ("get_tuple", "ensure_thread"):
+            with pytest.raises(ConfigError, match="it is a dict"):
+                drive.call(saver, method, config)
+
+    @pytest.mark.parametrize("configs", ["t", [cfg()], [cfg(), "t"], {**cfg(), "max_concurrency": "x"}])
+    def test_of_a_batch_that_cannot_be_is_refused(self, drive, graph, configs):
+        before = kept(drive, graph)
+
+        with pytest.raises(ConfigError):
+            drive.call(graph, "batch", [{"log": ["y"]}, {"log": ["z"]}], configs)
+
+        assert kept(drive, graph) == before
+
+    @pytest.mark.parametrize(
         "option", [{"on_busy": "x"}, {"busy_timeout": "x"}, {"busy_timeout": -1}, {"stored_configurable": 5}]
     )
     def test_with_an_option_that_cannot_be_is_refused(self, drive, graph, option):

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from stepwell.errors import ThreadIdError, brief
 from stepwell.ids import as_uuid_text
+from stepwell.plan.entries import check_config
 from stepwell.saves import At, Commit, Fence, TaskRecord
 
 FENCE_KEY: Final = "__stepwell_fence"
@@ -25,13 +26,17 @@ class Ride:
 
 
 def at_of(config: Mapping[str, Any] | None, *, every_ns: bool = False) -> At:
-    """Where `config` points. ThreadIdError, before anything is touched, when it names no thread.
+    """Where `config` points. ThreadIdError, before anything is touched, when it names no thread; ConfigError for none.
 
     A thread id is text; an int (not a bool) and a UUID become their text. A missing `checkpoint_ns` is "" (with
     `every_ns`: all of them).
     """
-    configurable = (config or {}).get("configurable") or {}
-    ns = configurable.get("checkpoint_ns")
+    try:
+        configurable = (config or {}).get("configurable") or {}
+        ns = configurable.get("checkpoint_ns")
+    except AttributeError:
+        check_config(config)
+        raise
     if ns is None:
         ns = None if every_ns else ""
     elif not isinstance(ns, str):

@@ -1,0 +1,107 @@
+"""The entries of a config: what each may be, and what is said of one that cannot be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, Final
+from uuid import UUID
+
+from stepwell.constants import CONF
+from stepwell.errors import ConfigError, brief
+
+_EXAMPLE: Final = 'Pass for example config={"configurable": {"thread_id": "order-7"}}.'
+
+
+def check_config(config: Any) -> None:
+    """ConfigError for a config that is none (a thread id is given for one now and then), or an entry that cannot be."""
+    if not isinstance(config, Mapping):
+        raise ConfigError(f"the config is {_named(config)}; it is a dict. {_EXAMPLE}")
+    for key, value in config.items():
+        check = _CHECKS.get(key)
+        if check is not None and value is not None:
+            check(key, value)
+
+
+def valid_limit(limit: Any) -> int:
+    """How many steps a run may take. Raises ConfigError."""
+    if _counts(limit):
+        return int(limit)
+    raise ConfigError(
+        f"recursion_limit is {brief(limit)}. It is the number of steps a run may take, a whole number of at least 1. "
+        'Leave it out for the default, or pass for example config={"recursion_limit": 50}.'
+    )
+
+
+def max_concurrency(config: Mapping[str, Any]) -> int | None:
+    """How many tasks of a step may run at once; None: as many as there are. Raises ConfigError."""
+    limit: int | None = config.get("max_concurrency")
+    if limit is None or _counts(limit):
+        return limit
+    raise ConfigError(
+        f"max_concurrency is {brief(limit)}. It is how many tasks may run at once, a whole number of at least 1. "
+        "Leave it out for as many as there are."
+    )
+
+
+def _counts(limit: Any) -> bool:
+    return isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
+
+
+def _named(value: Any) -> str:
+    return f"{brief(value)}, of type {type(value).__name__}"
+
+
+def _mapping(key: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"config[{key!r}] is {_named(value)}; it is a dict. {_EXAMPLE}")
+
+
+def _tags(key: str, value: Any) -> None:
+    if not isinstance(value, Sequence | Set) or isinstance(value, str | bytes):
+        raise ConfigError(f"config['tags'] is {_named(value)}; it is a list of texts, like [\"nightly\"].")
+    for tag in value:
+        if not isinstance(tag, str):
+            raise ConfigError(f"config['tags'] holds {_named(tag)}; a tag is text. Write str(...) around it.")
+
+
+def _callbacks(key: str, value: Any) -> None:
+    """A list of handlers, or a manager of LangChain's; told by what they have, because nothing here imports it."""
+    if isinstance(value, type) or not (_is_list(value) or hasattr(value, "inheritable_handlers")):
+        raise ConfigError(
+            f"config['callbacks'] is {_named(value)}; it is a list of handlers, or a callback manager of LangChain's. "
+            "Put a handler into a list: [handler]."
+        )
+    for handler in value if _is_list(value) else ():
+        if isinstance(handler, type):
+            raise ConfigError(f"config['callbacks'] holds the class {handler.__name__}; call it: {handler.__name__}().")
+        if not hasattr(handler, "ignore_chain"):
+            raise ConfigError(
+                f"config['callbacks'] holds {_named(handler)}, which is no handler. Derive it from BaseCallbackHandler "
+                "of langchain_core.callbacks, or leave it out."
+            )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _run_name(key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"config['run_name'] is {_named(value)}; it is the text that tracers show for the run.")
+
+
+def _run_id(key: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, str | int | UUID):
+        raise ConfigError(
+            f"config['run_id'] is {_named(value)}; it is a UUID, or its text. Leave it out for a new one."
+        )
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, Any], None]]] = {
+    CONF: _mapping,
+    "metadata": _mapping,
+    "tags": _tags,
+    "callbacks": _callbacks,
+    "run_name": _run_name,
+    "run_id": _run_id,
+}
