@@ -12,19 +12,19 @@ import click
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.database import opened
-from stepwell.cli.graphs import OFFLINE, graph_flag, load_graph
-from stepwell.cli.place import Wish, find_place, with_place_options
+from stepwell.cli.graphs import load_graph
+from stepwell.cli.place import Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.slash import obey
 from stepwell.cli.text import printable
 from stepwell.cli.turn import as_input
 
 
 @click.command("chat")
-@click.option("--graph", "spec", metavar="MODULE:NAME", default=OFFLINE, help="The graph; else one that works offline.")
+@click.option("--graph", "spec", metavar="MODULE:NAME", help="The graph; else one that works offline.")
 @with_place_options
 @with_common_options
 @click.pass_obj
-def command(asked: Asked, /, spec: str, **place: Any) -> None:
+def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
     """Talk to a graph in a thread that remembers. Without --thread a new one begins.
 
     A thread that --thread names must exist; --new begins it. Ctrl-C stops an answer, Ctrl-D leaves, /help tells more.
@@ -34,14 +34,14 @@ def command(asked: Asked, /, spec: str, **place: Any) -> None:
     wish = Wish(**place)
     with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        graph = load_graph(spec, saver)
+        graph = load_graph(choose_graph(at, spec), saver)
         as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed
         talk = Conversation(saver, graph, at, asked)
         click.echo(f"thread {printable(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
         talk.pick_up()
         _converse(talk)
         if not talk.at.is_new:
-            again = f"stepwell chat{asked.db_flag}{graph_flag(spec)}{talk.at.flags}"
+            again = f"stepwell chat{asked.db_flag}{talk.at.graph_flag}{talk.at.flags}"
             click.echo(f"Carry on with: {again}", err=True)
 
 

@@ -7,12 +7,13 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.place import Place
+from stepwell.cli.place import Place, graph_in
 from stepwell.threads import (
     find_checkpoint,
     find_thread,
     fork_thread,
     fork_to_thread,
+    load_checkpoint,
     new_thread_id,
     short_id,
     turns_back,
@@ -46,7 +47,9 @@ def command(
             forked = fork_to_thread(saver, thread_id, new_thread_id() if into == "new" else into, id)
         else:
             forked = fork_thread(saver, thread_id, id, name=branch or "")
-    go_on = f"stepwell chat{asked.db_flag}{Place(forked.thread_id, forked.branch if into is None else None).flags}"
+        at = Place(forked.thread_id, forked.branch if into is None else None)
+        at.graph = graph_in(load_checkpoint(saver, forked.thread_id, forked.checkpoint_id).metadata)
+    go_on = f"stepwell chat{asked.db_flag}{at.graph_flag}{at.flags}"
     if asked.json:
         print_json(
             {

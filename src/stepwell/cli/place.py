@@ -1,14 +1,16 @@
-"""Which thread a conversation takes place in: a new one, one that is named, or the last one."""
+"""Which thread a conversation takes place in, new, named or the last one; and which graph belongs there."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import click
 
+from stepwell.cli.exits import USAGE
+from stepwell.cli.graphs import OFFLINE, graph_flag
 from stepwell.cli.text import one_line
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id
@@ -17,7 +19,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 TITLE: Final = "title"
 """The metadata key under which `stepwell threads` finds what a thread is about."""
 TITLE_WIDTH: Final = 60
+GRAPH: Final = "graph"
+"""The metadata key that says which graph ran, as --graph named it. It is compared and printed, never imported."""
 WAIT_S: Final = 5.0
+
+
+class GraphForgotten(click.ClickException):
+    """No graph is named, and the offline one does not belong to the thread."""
+
+    exit_code = USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,8 @@ class Wish:
 class Place:
     """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was.
 
-    wait: seconds that a run waits for another run of the thread to end.
+    wait: seconds that a run waits for another run of the thread to end. graph: the one that runs here, as MODULE:NAME;
+    "" where nothing says so.
     """
 
     thread_id: str
@@ -55,6 +66,7 @@ class Place:
     is_new: bool = False
     title: str = ""
     wait: float = WAIT_S
+    graph: str = ""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -62,7 +74,7 @@ class Place:
         named = {"thread_id": self.thread_id}
         if self.branch is not None:
             named["branch"] = self.branch
-        metadata = {TITLE: self.title} if self.title else {}
+        metadata = {key: text for key, text in ((TITLE, self.title), (GRAPH, self.graph)) if text}
         return {"configurable": named, "metadata": metadata, "on_busy": "wait", "busy_timeout": self.wait}
 
     @property
@@ -71,6 +83,11 @@ class Place:
         return f" --thread {shlex.quote(self.thread_id)}" + (
             f" --branch {shlex.quote(self.branch)}" if self.branch else ""
         )
+
+    @property
+    def graph_flag(self) -> str:
+        """What to add to a command that shall run the graph of this place."""
+        return graph_flag(self.graph) if self.graph else ""
 
     def entitle(self, text: str) -> None:
         """Takes `text` as the title of the thread when it has none."""
@@ -130,7 +147,37 @@ def _place(saver: ThreadSaver, wish: Wish) -> Place:
 
 def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
     try:
-        title = load_checkpoint(saver, thread_id, branch=branch).metadata.get(TITLE, "")
+        metadata = load_checkpoint(saver, thread_id, branch=branch).metadata
     except CheckpointNotFoundError:  # registered, and nothing said in it yet
         return Place(thread_id, branch, is_new=True)
-    return Place(thread_id, branch, title=title if isinstance(title, str) else "")
+    return Place(thread_id, branch, title=_text(metadata, TITLE), graph=graph_in(metadata))
+
+
+def graph_in(metadata: Mapping[str, Any]) -> str:
+    """The graph that metadata name, "" where they name none that could be printed as one."""
+    named = _text(metadata, GRAPH)
+    return named if named.isprintable() else ""
+
+
+def _text(metadata: Mapping[str, Any], key: str) -> str:
+    found = metadata.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def choose_graph(at: Place, spec: str | None) -> str:
+    """The graph to run here: the one that --graph names, else the offline one, where no other was.
+
+    GraphForgotten, with the flag to give, when --graph is missing; a warning when it names another graph than before.
+    """
+    before = at.graph
+    if spec is None and not at.is_new and before != OFFLINE:
+        raise GraphForgotten(
+            f"thread {at.thread_id!r} belongs to another graph. Go on in it with{at.graph_flag}."
+            if before
+            else f"nothing says which graph thread {at.thread_id!r} belongs to: this command line did not run it last. "
+            f"Name it with --graph MODULE:NAME; the offline one is {OFFLINE}."
+        )
+    at.graph = spec or OFFLINE
+    if before not in ("", at.graph):
+        click.echo(f"Warning: thread {at.thread_id!r} was run by {before} before; now {at.graph} runs in it.", err=True)
+    return at.graph

@@ -11,8 +11,8 @@ import click
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.graphs import OFFLINE, graph_flag, load_graph
-from stepwell.cli.place import Place, Wish, find_place, with_place_options
+from stepwell.cli.graphs import load_graph
+from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 
@@ -22,7 +22,7 @@ from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 @click.option("--input", "input_json", metavar="JSON", help="The whole input of the graph, instead of a message.")
 @click.option("--answer", help="Answer the open question of the thread; JSON is taken as such.")
 @click.option("--resume", is_flag=True, help="Finish the turn that was cut off, without saying anything new.")
-@click.option("--graph", "spec", metavar="MODULE:NAME", default=OFFLINE, help="The graph; else one that works offline.")
+@click.option("--graph", "spec", metavar="MODULE:NAME", help="The graph; else one that works offline.")
 @with_place_options
 @with_common_options
 @click.pass_obj
@@ -33,7 +33,7 @@ def command(
     input_json: str | None,
     answer: str | None,
     resume: bool,
-    spec: str,
+    spec: str | None,
     **place: Any,
 ) -> None:
     """Run one turn without a terminal: the message comes from -m or stdin, the answer goes to stdout.
@@ -44,7 +44,7 @@ def command(
     wish = Wish(**place)
     with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        graph = load_graph(spec, saver)
+        graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
             at.entitle(given)
             given = as_input(graph, given)
@@ -54,7 +54,7 @@ def command(
     if asked.json:
         print_json(_json(at, ended))
     else:
-        _finish(f"stepwell run{asked.db_flag}{graph_flag(spec)}", at, ended)
+        _finish(f"stepwell run{asked.db_flag}{at.graph_flag}", at, ended)
 
 
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Final
 
@@ -9,7 +10,6 @@ import click
 
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.log import print_log
-from stepwell.cli.place import Place
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.text import count, printable
 from stepwell.cli.threads import print_threads
@@ -59,7 +59,7 @@ def _help(_talk: Conversation, _rest: str) -> None:
 
 
 def _new(talk: Conversation, _rest: str) -> None:
-    talk.move_to(Place(new_thread_id(), is_new=True))
+    talk.move_to(dataclasses.replace(talk.at, thread_id=new_thread_id(), branch=None, is_new=True, title=""))
     click.echo(f"thread {talk.at.thread_id}", err=True)
 
 
@@ -97,7 +97,7 @@ def _fork(talk: Conversation, rest: str) -> None:
     head = talk.at.branch or "main"
     begin = find_checkpoint(talk.saver, talk.at.thread_id, head)
     forked = fork_thread(talk.saver, talk.at.thread_id, begin, name=rest)
-    talk.move_to(Place(forked.thread_id, forked.branch, title=talk.at.title))
+    talk.move_to(dataclasses.replace(talk.at, thread_id=forked.thread_id, branch=forked.branch))
     click.echo(f"You are in branch {printable(forked.branch)} now; {printable(head)} stays as it is.")
 
 
