@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from stepwell.errors import StepwellError
+from stepwell.errors import StepwellError, WrongTypeError
 from stepwell.types import (
     MISSING,
     Command,
@@ -79,6 +79,11 @@ def test_a_checkpointer_has_the_methods_of_a_saver(memory_saver):
     assert ensure_valid_checkpointer(memory_saver) is memory_saver
     with pytest.raises(TypeError, match="checkpointer is 'dict', which lacks get_tuple, put, put_writes, list"):
         ensure_valid_checkpointer({})
+
+
+def test_a_checkpointer_is_no_class(memory_saver):
+    with pytest.raises(WrongTypeError, match=r"is the class InMemorySaver.*Call it: checkpointer=InMemorySaver\("):
+        ensure_valid_checkpointer(type(memory_saver))
 
 
 def test_an_unknown_value_can_be_a_key_and_hides_its_bytes():

@@ -2,7 +2,8 @@
 
 StepwellError                       base of all that are ordinary exceptions
 ├── GraphError                      the graph as declared is wrong (raised while building or compiling; a ValueError)
-│   └── UnsupportedError, RootMemoryError
+│   ├── UnsupportedError, RootMemoryError
+│   └── WrongTypeError              a part of another kind than is asked for, a class instead of an object (a TypeError)
 ├── DrawingError                    a picture of a graph that cannot be drawn here
 ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
 ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
@@ -122,6 +123,10 @@ class UnsupportedError(GraphError, NotImplementedError):
 
 class RootMemoryError(GraphError, RuntimeError):
     """A graph compiled for its own memory inside another was called by itself."""
+
+
+class WrongTypeError(GraphError, TypeError):
+    """A saver, store or cache that is none: the class instead of an object of it, for example."""
 
 
 class ThreadIdError(StepwellError, ValueError):

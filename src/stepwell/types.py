@@ -9,7 +9,7 @@ from datetime import timedelta
 from hashlib import blake2b
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
-from stepwell.errors import StepwellError
+from stepwell.errors import StepwellError, WrongTypeError
 from stepwell.parts import CheckpointPayload as CheckpointPayload
 from stepwell.parts import CheckpointStreamPart as CheckpointStreamPart
 from stepwell.parts import CheckpointTask as CheckpointTask
@@ -338,13 +338,19 @@ def interrupt(value: Any, *, key: str | None = None, response_schema: Any = None
 
 
 def ensure_valid_checkpointer(checkpointer: Any) -> Any:
-    """`checkpointer` when compile() can take it; TypeError otherwise."""
+    """`checkpointer` when compile() can take it; WrongTypeError, a TypeError, otherwise."""
     if checkpointer is None or isinstance(checkpointer, bool):
         return checkpointer
-    missing = [name for name in ("get_tuple", "put", "put_writes", "list") if not hasattr(checkpointer, name)]
+    wanted = "a saver (InMemorySaver(), SqliteSaver(...)), or True, False or None"
+    return ensure_part("checkpointer", checkpointer, ("get_tuple", "put", "put_writes", "list"), wanted)
+
+
+def ensure_part(option: str, given: Any, methods: Sequence[str], wanted: str) -> Any:
+    """`given` when it has the methods of what an option takes; WrongTypeError otherwise, and for a class."""
+    if isinstance(given, type):
+        name = given.__name__
+        raise WrongTypeError(f"{option} is the class {name}, not an object of it. Call it: {option}={name}(...).")
+    missing = [name for name in methods if not hasattr(given, name)]
     if missing:
-        raise TypeError(
-            f"checkpointer is {type(checkpointer).__name__!r}, which lacks {', '.join(missing)}. "
-            "Pass a saver (InMemorySaver(), SqliteSaver(...)), or True, False or None."
-        )
-    return checkpointer
+        raise WrongTypeError(f"{option} is {type(given).__name__!r}, which lacks {', '.join(missing)}. Pass {wanted}.")
+    return given

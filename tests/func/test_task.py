@@ -8,6 +8,7 @@ import pytest
 from stepwell.errors import GraphError, OutsideRunError
 from stepwell.func import entrypoint, task
 from stepwell.graph import START, StateGraph
+from stepwell.store.memory import InMemoryStore
 from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy
 
 
@@ -126,15 +127,17 @@ class DescribeWhatATaskIsHanded:
         assert flow.invoke(1) == ("mine", {})
 
     def test_is_filled_in_for_coroutines_too(self, async_drive):
+        kept = InMemoryStore()
+
         @task
         async def look(number, store):
             return store
 
-        @entrypoint(store="the store")
+        @entrypoint(store=kept)
         async def flow(number):
             return await look(number)
 
-        assert async_drive.invoke(flow, 1) == "the store"
+        assert async_drive.invoke(flow, 1) is kept
 
 
 class DescribeTheOptionsOfATask:

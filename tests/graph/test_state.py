@@ -7,10 +7,14 @@ from typing import Annotated, Literal, TypedDict
 import pytest
 from pydantic import BaseModel
 
+from stepwell.cache.memory import InMemoryCache
 from stepwell.channels import EphemeralValue, Latch, NamedBarrierValue, Topic
-from stepwell.errors import EmptyInputError, InvalidUpdateError, UnknownKeyError
+from stepwell.checkpoint.memory import InMemorySaver
+from stepwell.errors import EmptyInputError, InvalidUpdateError, UnknownKeyError, WrongTypeError
+from stepwell.func import entrypoint
 from stepwell.graph import END, START, StateGraph, add_messages
 from stepwell.managed import RemainingSteps
+from stepwell.store.memory import InMemoryStore
 from stepwell.types import CachePolicy, Command, RetryPolicy, Send, TimeoutPolicy, TracePolicy, omit_payload
 from stepwell.warnings import StepwellWarning
 
@@ -154,6 +158,33 @@ class DescribeThePlan:
     def test_refuses_a_checkpointer_that_is_none(self, graph):
         with pytest.raises(TypeError, match="checkpointer is 'int'"):
             graph.compile(checkpointer=3)
+
+    @pytest.mark.parametrize(
+        ("option", "given", "said"),
+        [
+            (
+                "checkpointer",
+                InMemorySaver,
+                r"class InMemorySaver, not an object of it. Call it: checkpointer=InMemory",
+            ),
+            ("store", InMemoryStore, r"class InMemoryStore, not an object of it. Call it: store=InMemoryStore\("),
+            ("cache", InMemoryCache, r"class InMemoryCache, not an object of it. Call it: cache=InMemoryCache\("),
+            ("store", InMemorySaver(), "store is 'InMemorySaver', which lacks search"),
+            ("cache", 5, "cache is 'int', which lacks get, set, aget, aset. Pass a cache"),
+        ],
+    )
+    def test_refuses_a_part_of_another_kind_and_a_class(self, graph, option, given, said):
+        with pytest.raises(WrongTypeError, match=said):
+            graph.compile(**{option: given})
+
+        with pytest.raises(WrongTypeError, match=said):
+            entrypoint(**{option: given})(lambda given: given)
+
+    def test_does_not_count_as_compiled_when_it_is_refused(self, graph):
+        with pytest.raises(WrongTypeError):
+            graph.compile(checkpointer=InMemorySaver)
+
+        graph.add_node("later", node)  # a warning, did it count
 
     def test_may_be_checked_before_it_is_made(self, graph):
         assert graph.validate() is graph

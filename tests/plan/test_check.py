@@ -180,11 +180,41 @@ class DescribeDeclaredDestinations:
         graph.add_node("b", node, destinations={"a": "again"}).compile()
 
 
+class DescribeOptionsOfAGraph:
+    @pytest.mark.parametrize(
+        ("option", "said"),
+        [
+            ({"on_busy": "x"}, 'on_busy is \'x\'; it is "wait" or "reject"'),
+            ({"busy_timeout": "x"}, "busy_timeout is 'x'; it is how many seconds"),
+            ({"busy_timeout": -1}, "busy_timeout is -1"),
+            ({"on_interrupted": 5}, 'on_interrupted is 5; it is "raise", "drop" or "keep"'),
+            ({"stored_configurable": "tenant"}, "stored_configurable is 'tenant'; it is a list"),
+            ({"stored_configurable": 5}, "stored_configurable is 5; it is a list"),
+            ({"aliases": ["old"]}, "aliases is .*; it is a dict like"),
+            ({"name": 5}, "name is 5; the name of a graph is text"),
+        ],
+    )
+    def test_that_cannot_be_are_refused_when_it_is_compiled(self, graph, option, said):
+        with pytest.raises(GraphError, match=said):
+            graph.compile(**option)
+
+
 class DescribeOptionsThatNameNodes:
     @pytest.mark.parametrize("option", ["interrupt_before", "interrupt_after"])
     def test_know_the_node_to_stop_at(self, graph, option):
         with pytest.raises(GraphError, match=f"{option} names 'x', which is no node"):
             graph.compile(**{option: ["x"]})
+
+    @pytest.mark.parametrize("option", ["interrupt_before", "interrupt_after"])
+    def test_may_be_one_name_alone(self, option):
+        graph = StateGraph(State).add_node("ask", node).add_edge(START, "ask")
+
+        assert getattr(graph.compile(**{option: "ask"}).plan, option) == ("ask",)
+
+    @pytest.mark.parametrize("option", ["interrupt_before", "interrupt_after"])
+    def test_are_names(self, graph, option):
+        with pytest.raises(GraphError, match=f"{option} is 5; it is a list of names of nodes"):
+            graph.compile(**{option: 5})
 
     def test_may_mean_all(self, graph):
         assert graph.compile(interrupt_before="*").plan.interrupt_before == "*"

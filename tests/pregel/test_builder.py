@@ -179,6 +179,12 @@ class DescribeWhatIsChecked:
         with pytest.raises(GraphError, match=said):
             build({"n": NodeBuilder().subscribe_only("a").write_to("c")}, **options)
 
+    @pytest.mark.parametrize("option", ["interrupt_before_nodes", "interrupt_after_nodes"])
+    def test_is_an_option_with_one_name_alone(self, option):
+        graph = build({"ask": NodeBuilder().subscribe_only("a").write_to("c")}, **{option: "ask"})
+
+        assert getattr(graph, option) == ("ask",)
+
     def test_is_that_every_option_is_known(self):
         with pytest.raises(TypeError, match=r"Pregel takes no option 'step_timeot'\. Did you mean 'step_timeout'\?"):
             build({"n": NodeBuilder().subscribe_only("a")}, step_timeot=3)

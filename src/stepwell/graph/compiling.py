@@ -54,6 +54,12 @@ def check(builder: StateGraph, options: CompileOptions) -> None:
     checks.interrupt_names("interrupt_before", options.interrupt_before, names)
     checks.interrupt_names("interrupt_after", options.interrupt_after, names)
     checks.aliases(options.aliases, names)
+    if options.on_busy is not None:
+        checks.on_busy(options.on_busy)
+    if options.busy_timeout is not None:
+        checks.busy_timeout(options.busy_timeout)
+    if options.on_interrupted is not None:
+        checks.on_interrupted(options.on_interrupted)
 
 
 def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
@@ -75,10 +81,10 @@ def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
         output=_shown(builder.output.channels),
         stream=_shown(builder.channels),
         keys=frozenset(builder.channels),
-        interrupt_before=_stops(options.interrupt_before),
-        interrupt_after=_stops(options.interrupt_after),
+        interrupt_before=options.interrupt_before,
+        interrupt_after=options.interrupt_after,
         shape=_shape(builder.state, builder.output),
-        aliases=options.aliases,
+        aliases=dict(options.aliases),
         strict=builder.strict,
         direct=Outlet(START, keys, builder.nodes, who="the command").update,
     )
@@ -262,10 +268,6 @@ def _tags(action: Any) -> tuple[str, ...]:
 
 def _shown(channels: Mapping[str, Any]) -> tuple[str, ...] | str:
     return ROOT if ROOT in channels else tuple(channels)
-
-
-def _stops(names: Any) -> tuple[str, ...] | str:
-    return names if isinstance(names, str) else tuple(names)
 
 
 def _shape(state: Schema, output: Schema) -> Callable[[Any], Any] | None:

@@ -203,7 +203,7 @@ class StateGraph:
 
     def validate(self, interrupt: Sequence[str] | None = None) -> Self:
         """Raises GraphError for what can be known to be wrong."""
-        check(self, CompileOptions(interrupt_before=tuple(interrupt or ())))
+        check(self, CompileOptions(interrupt_before=checks.node_names("interrupt", interrupt)))
         return self
 
     def compile(  # the options of a graph, as code in the field names them
@@ -232,13 +232,12 @@ class StateGraph:
             on_busy=on_busy,
             busy_timeout=busy_timeout,
             on_interrupted=on_interrupted,
-            aliases=dict(aliases or {}),
-            stored_configurable=tuple(stored_configurable),
-            interrupt_before=_names(interrupt_before),
-            interrupt_after=_names(interrupt_after),
+            aliases=aliases or {},
+            stored_configurable=checks.stored_configurable(stored_configurable),
+            interrupt_before=checks.node_names("interrupt_before", interrupt_before),
+            interrupt_after=checks.node_names("interrupt_after", interrupt_after),
         )
         check(self, options)
-        self.compiled = True
         graph = CompiledStateGraph(
             plan=plan_of(self, name or "Stepwell", options),
             builder=self,
@@ -251,6 +250,7 @@ class StateGraph:
             context_schema=self.context_schema,
         )
         graph.transformers = tuple(transformers or ())
+        self.compiled = True
         return graph
 
     def _warn_if_compiled(self, what: str) -> None:
@@ -309,10 +309,6 @@ class StateGraph:
         if not name or name == "<lambda>":
             raise GraphError("a node needs a name, and this callable has none. Write add_node('name', function).")
         return name, node
-
-
-def _names(given: NodeNames | None) -> NodeNames:
-    return "*" if given == "*" else tuple(given or ())
 
 
 def _destinations(callee: Callee, given: Mapping[str, str] | Sequence[str] | None) -> dict[str, str | None]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal
 
-from stepwell.errors import GraphError
+from stepwell.errors import GraphError, brief
 from stepwell.plan.branches import JOIN
 from stepwell.plan.spelling import meant
 from stepwell.types import (
@@ -119,6 +119,47 @@ def one_way_to_route(node: str, static: Sequence[str], declared: Collection[str]
         )
 
 
+def graph_name(name: Any) -> str:
+    """The name of a graph is text."""
+    if isinstance(name, str):
+        return name
+    raise GraphError(f"name is {brief(name)}; the name of a graph is text.")
+
+
+def node_names(option: str, given: Any) -> tuple[str, ...] | Literal["*"]:
+    """Names of nodes as an option takes them: several, one, "*" for all, or None for none."""
+    if isinstance(given, str):
+        return "*" if given == "*" else (given,)
+    if given is not None and (not isinstance(given, Iterable) or isinstance(given, bytes)):
+        raise GraphError(f'{option} is {brief(given)}; it is a list of names of nodes, or "*" for all.')
+    return tuple(given or ())
+
+
+def on_busy(given: Any) -> None:
+    """What a run does when another holds its thread."""
+    if given not in ("wait", "reject"):
+        raise GraphError(f'on_busy is {brief(given)}; it is "wait" or "reject".')
+
+
+def busy_timeout(given: Any) -> None:
+    """For how long it waits."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0:
+        raise GraphError(f"busy_timeout is {brief(given)}; it is how many seconds to wait for a busy thread, from 0.")
+
+
+def on_interrupted(given: Any) -> None:
+    """What new input does to an open question."""
+    if given not in ("raise", "drop", "keep"):
+        raise GraphError(f'on_interrupted is {brief(given)}; it is "raise", "drop" or "keep".')
+
+
+def stored_configurable(given: Any) -> tuple[str, ...]:
+    """Which keys of `configurable` checkpoints keep."""
+    if isinstance(given, str) or not isinstance(given, Sequence | Set):
+        raise GraphError(f"stored_configurable is {brief(given)}; it is a list of keys of `configurable`.")
+    return tuple(given)
+
+
 def interrupt_names(option: str, names: Iterable[str] | str, known: Collection[str]) -> None:
     """The nodes to stop at exist."""
     for name in () if names == "*" else names:
@@ -128,6 +169,8 @@ def interrupt_names(option: str, names: Iterable[str] | str, known: Collection[s
 
 def aliases(given: Mapping[str, str], names: Collection[str]) -> None:
     """An alias leads from a name no node has any more to one that a node has."""
+    if not isinstance(given, Mapping):
+        raise GraphError(f'aliases is {brief(given)}; it is a dict like {{"old name": "name of a node"}}.')
     for old, new in given.items():
         if new not in names:
             raise _unknown(f"aliases leads from {old!r} to {new!r}", new, names)

@@ -25,5 +25,5 @@ class CompileOptions:
     on_interrupted: OnInterrupted | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
     stored_configurable: Sequence[str] = ()
-    interrupt_before: NodeNames = ()
-    interrupt_after: NodeNames = ()
+    interrupt_before: tuple[str, ...] | Literal["*"] = ()
+    interrupt_after: tuple[str, ...] | Literal["*"] = ()

@@ -18,7 +18,6 @@ from stepwell.nodes.nested import graphs_in
 from stepwell.nodes.signature import Signature
 from stepwell.nodes.spec import Retry, Timeout, policies, timeout_policy
 from stepwell.plan import check as checks
-from stepwell.plan.options import NodeNames
 from stepwell.plan.plan import Edge, Node, Plan, Writes
 from stepwell.plan.spelling import meant
 from stepwell.types import END, MISSING, TASKS, CachePolicy, RetryPolicy, Send, TimeoutPolicy
@@ -155,8 +154,8 @@ def plan_of_pregel(
     inputs, outputs = _listed(input_channels), _listed(output_channels)
     declared = {key: node.build() if isinstance(node, NodeBuilder) else node for key, node in nodes.items()}
     _check(declared, {*state, *managed}, inputs, outputs, shown)
-    before: NodeNames = options.get("interrupt_before_nodes", ())
-    after: NodeNames = options.get("interrupt_after_nodes", ())
+    before = checks.node_names("interrupt_before_nodes", options.get("interrupt_before_nodes"))
+    after = checks.node_names("interrupt_after_nodes", options.get("interrupt_after_nodes"))
     checks.interrupt_names("interrupt_before_nodes", before, declared)
     checks.interrupt_names("interrupt_after_nodes", after, declared)
     triggered: dict[str, tuple[str, ...]] = {}
@@ -176,8 +175,8 @@ def plan_of_pregel(
         output=output_channels if isinstance(output_channels, str) else outputs,
         stream=stream_channels if isinstance(stream_channels, str) else shown,
         keys=frozenset(state) - {TASKS},
-        interrupt_before=before if isinstance(before, str) else tuple(before),
-        interrupt_after=after if isinstance(after, str) else tuple(after),
+        interrupt_before=before,
+        interrupt_after=after,
         step_timeout=options.get("step_timeout"),
         entry=None,
     )

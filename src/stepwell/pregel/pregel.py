@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from stepwell.config import merge_configs
 from stepwell.engine.layout import layout_of
 from stepwell.engine.looking import Viewed
 from stepwell.errors import GraphError
+from stepwell.plan.check import graph_name
 from stepwell.plan.entries import check_config
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Plan
@@ -18,7 +19,10 @@ from stepwell.pregel.describing import Describing
 from stepwell.pregel.running import Running
 from stepwell.pregel.savers import known_types
 from stepwell.pregel.state import Looking
-from stepwell.types import NS_END, NS_SEP, ensure_valid_checkpointer
+from stepwell.types import NS_END, NS_SEP, ensure_part, ensure_valid_checkpointer
+
+_STORE: Final = (("get", "put", "search"), "a store (InMemoryStore(), SqliteStore(...)), or None")
+_CACHE: Final = (("get", "set", "aget", "aset"), "a cache (InMemoryCache(), SqliteCache(...)), or None")
 
 
 class Pregel(Running, Looking, Describing, Chaining):
@@ -54,10 +58,10 @@ class Pregel(Running, Looking, Describing, Chaining):
         self.layout = layout_of(plan)
         self.builder = builder
         self.checkpointer = ensure_valid_checkpointer(checkpointer)
-        self.store = store
-        self.cache = cache
+        self.store = store if store is None else ensure_part("store", store, *_STORE)
+        self.cache = cache if cache is None else ensure_part("cache", cache, *_CACHE)
         self.debug = bool(debug)
-        self.name = name or plan.name
+        self.name = graph_name(name or plan.name)
         self.options = options or CompileOptions()
         self.context_schema = context_schema if builder is None else getattr(builder, "context_schema", context_schema)
         self.config: Mapping[str, Any] | None = config

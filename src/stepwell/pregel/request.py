@@ -23,7 +23,7 @@ from stepwell.errors import (
     shortened,
 )
 from stepwell.ids import IdClock
-from stepwell.plan.check import interrupt_names
+from stepwell.plan import check as checks
 from stepwell.plan.entries import max_concurrency
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
@@ -119,8 +119,7 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
     if run.cache is not None:
         run.cache_key = cache_keys()
     run.on_interrupted = _option(graph, full, "on_interrupted", "raise")
-    if run.on_interrupted not in ("raise", "drop", "keep"):
-        raise GraphError(f'on_interrupted is {run.on_interrupted!r}; it is "raise", "drop" or "keep".')
+    checks.on_interrupted(run.on_interrupted)
     run.busy_wait = _busy_wait(graph, full)
     durability = options.get("durability")
     if durability is not None and durability not in DURABILITIES:
@@ -129,29 +128,20 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
 
 
 def _stored_configurable(graph: Pregel, full: Mapping[str, Any]) -> Sequence[str]:
-    names = _option(graph, full, "stored_configurable", ())
-    if isinstance(names, str) or not isinstance(names, Sequence | Set):
-        raise GraphError(f"stored_configurable is {brief(names)}; it is a list of keys of `configurable`.")
-    return tuple(names)
+    return checks.stored_configurable(_option(graph, full, "stored_configurable", ()))
 
 
 def _busy_wait(graph: Pregel, full: Mapping[str, Any]) -> float:
     on_busy, wait = _option(graph, full, "on_busy", "wait"), _option(graph, full, "busy_timeout", 60.0)
-    if on_busy not in ("wait", "reject"):
-        raise GraphError(f'on_busy is {on_busy!r}; it is "wait" or "reject".')
-    if isinstance(wait, bool) or not isinstance(wait, int | float) or not wait >= 0:
-        raise GraphError(f"busy_timeout is {wait!r}; it is how many seconds to wait for a busy thread, from 0.")
+    checks.on_busy(on_busy)
+    checks.busy_timeout(wait)
     return 0.0 if on_busy == "reject" else float(wait)
 
 
 def _names(graph: Pregel, option: str, given: Any) -> Sequence[str] | str:
-    if given == "*":
-        return "*"
-    names = (given,) if isinstance(given, str) else given
-    if not isinstance(names, Sequence | Set):
-        raise GraphError(f'{option} is {brief(given)}; it is a list of names of nodes, or "*" for all.')
-    interrupt_names(option, names, graph.plan.nodes)
-    return tuple(names)
+    names = checks.node_names(option, given)
+    checks.interrupt_names(option, names, graph.plan.nodes)
+    return names
 
 
 def _output_keys(graph: Pregel, given: Any) -> Sequence[str] | str | None:
