@@ -134,6 +134,19 @@ class DescribeARun:
         assert "app.py" in failed.err and "no balance" in failed.err
         assert resumed["values"] == {"x": 2}
 
+    def test_has_nothing_to_resume_where_the_last_turn_is_over(self, stepwell, said):
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+
+        ended = stepwell("run", "--thread", "t", "--resume", expect=2)
+
+        assert ended.err == "Error: there is nothing to finish in thread 't'. Say something with -m TEXT.\n"
+        assert ended.out == "" and said("t") == ["hello"]
+
+    @pytest.mark.parametrize("args", [("--resume",), ("--answer", "yes"), ("--thread", "t", "--new", "--resume")])
+    def test_goes_on_only_in_a_thread_that_is_there(self, stepwell, home, args):
+        assert "go on in a thread that is there" in stepwell("run", *args, expect=2).err
+        assert list(home.iterdir()) == []
+
     def test_prints_the_state_of_a_graph_that_says_nothing(self, stepwell, module, tmp_path):
         (tmp_path / "mended").touch()
 

@@ -15,6 +15,8 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
+from stepwell.errors import EmptyInputError
+from stepwell.threads import open_turn
 
 
 @click.command("run")
@@ -42,8 +44,14 @@ def command(
     """
     given = _given(message, input_json, answer, resume)
     wish = Wish(**place)
+    if wish.begins and (resume or answer is not None):
+        raise click.UsageError(
+            "--resume and --answer go on in a thread that is there: name it with --thread or --last."
+        )
     with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
+        if resume and (at.is_new or open_turn(saver, at.thread_id, branch=at.branch) is None):
+            raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
         graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
             at.entitle(given)
