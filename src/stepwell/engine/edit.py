@@ -11,7 +11,7 @@ from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard, discard_routes
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import Next, Release
-from stepwell.engine.entering import carried, input_task, standing
+from stepwell.engine.entering import carried, input_task, standing, try_input
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
@@ -255,9 +255,11 @@ def _last_node(run: Run) -> str:
 
 
 def _as_input(run: Run, values: Any) -> Steps[None]:
+    writes = copied_writes(run.plan.enter(values), "the input")
+    try_input(run, writes)
     moves = Moves()
     discard(run, due_tasks(run), moves)
-    moves.then(apply_writes(run, [input_task(run, copied_writes(run.plan.enter(values), "the input"))]))
+    moves.then(apply_writes(run, [input_task(run, writes)]))
     names = tuple(task.name for task in due_tasks(run))
     yield from commit_step(run, "input", moves, (), names=names, parent=_parent_of(run))
 

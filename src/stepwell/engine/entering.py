@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from stepwell.copies import copied_writes
+from stepwell.copies import copied, copied_writes
 from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, discard
 from stepwell.engine.due import due_tasks, next_names
@@ -28,7 +28,7 @@ from stepwell.errors import (
 )
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
-from stepwell.types import Command
+from stepwell.types import MISSING, Command
 
 INPUT_NODE = Node("__input__", (), None, None, None, None)
 
@@ -58,9 +58,11 @@ def _input(run: Run, given: Any) -> Steps[None]:
     moves = Moves()
     if due:
         discard(run, due, moves)
+    if not _is_held(run):
+        try_input(run, writes)
     entry = input_task(run, writes)
     moves.then(apply_writes(run, [entry]))
-    yield from commit_input(run, "input", moves, hold=True)
+    yield from commit_input(run, "input", moves, hold=_is_held(run))
     yield from file_parked(run)
 
 
@@ -78,12 +80,37 @@ def input_task(run: Run, writes: Writes) -> Task:
     return task
 
 
+def _is_held(run: Run) -> bool:
+    """Whether the input's checkpoint waits for the next one: no user code lies between them, and nobody is shown it."""
+    entry = run.plan.nodes.get(run.plan.entry or "")
+    return entry is not None and entry.plain and not run.modes & {"checkpoints", "debug"}
+
+
+def try_input(run: Run, writes: Writes) -> None:
+    """Refuses an input that the state cannot take before it is a checkpoint: the hidden entry merges it a step later.
+
+    Raises InvalidUpdateError with the key and what its reducer said.
+    """
+    plan = run.plan
+    given = dict(writes).get(plan.entry or "")
+    if run.chain is None or given is None:
+        return
+    for name, value in given.items() if not isinstance(plan.stream, str) else ((plan.stream, given),):
+        try:
+            plan.channels[name].fold(run.cells.get(name, MISSING), [copied(value)])
+        except InvalidUpdateError:
+            raise
+        except Exception as error:
+            raise InvalidUpdateError(
+                f"the reducer of {name!r} raised {type(error).__name__} ({error}) on what the input holds for it. "
+                "Nothing was stored; mend the reducer or the input and run on."
+            ) from error
+
+
 def commit_input(run: Run, source: Source, moves: Moves, *, hold: bool = False) -> Steps[None]:
-    """Makes what the caller gave a checkpoint; together with the next step's where no user code lies between."""
+    """Makes what the caller gave a checkpoint; with `hold`, together with the next step's."""
     tasks = due_tasks(run)
     parent = _parent_of(run)
-    entry = run.plan.nodes.get(run.plan.entry or "")
-    hold = hold and entry is not None and entry.plain and not run.modes & {"checkpoints", "debug"}
     names = next_names(run, tasks)
     yield from commit_step(run, source, moves, (), names=names, parent=parent, then="hold" if hold else "go on")
     if run.modes:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import uuid
+from typing import Annotated
 
 import pytest
+from pydantic import BaseModel
 
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.errors import (
@@ -18,9 +21,13 @@ from stepwell.errors import (
     ThreadNotFoundError,
     UnstorableTypeError,
 )
-from stepwell.graph import START
+from stepwell.graph import START, StateGraph
 from stepwell.types import Command, Send, StateUpdate
-from tests.specs.given import cfg, chain, cid
+from tests.specs.given import Log, cfg, chain, cid, writes_name
+
+
+class Collected(BaseModel):
+    items: Annotated[list[str], lambda kept, item: [*kept, item]] = []
 
 
 def kept(drive, graph):
@@ -185,6 +192,50 @@ class DescribeAnInput:
 
         assert kept(drive, graph) == before
         assert drive.invoke(graph, {"log": ["y"]}, cfg()) == {"log": ["x", "a", "b", "y", "a", "b"]}
+
+    @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+    @pytest.mark.parametrize("mode", ["values", "updates", "tasks", "checkpoints", "debug"])
+    @pytest.mark.parametrize("entry", ["an edge", "a route"])
+    def test_that_a_reducer_cannot_take_leaves_nothing_however_the_run_is_watched(
+        self, drive, graph, saver, entry, mode, durability
+    ):
+        if entry == "a route":
+            builder = StateGraph(Log).add_node("a", writes_name("a"))
+            graph = builder.add_conditional_edges(START, lambda state: "a").compile(checkpointer=saver)
+        before = kept(drive, graph)
+
+        for thread in (cfg(), cfg("new")):
+            with pytest.raises(InvalidUpdateError, match="the reducer of 'log' raised TypeError"):
+                drive.stream(graph, {"log": 5}, thread, stream_mode=mode, durability=durability)
+
+        assert kept(drive, graph) == before
+        assert [row.thread_id for row in drive.call(saver, "list_threads")] == ["t"]
+
+    def test_that_a_reducer_cannot_take_is_no_update_as_the_input_either(self, drive, graph):
+        before = kept(drive, graph)
+
+        with pytest.raises(InvalidUpdateError, match="the reducer of 'log' raised TypeError"):
+            drive.update_state(graph, cfg(), {"log": 5}, as_node="__input__")
+
+        assert kept(drive, graph) == before
+
+    def test_that_a_reducer_of_a_bare_state_cannot_take_leaves_nothing(self, drive, saver):
+        builder = StateGraph(Annotated[list, operator.add]).add_node("a", lambda state: ["a"])
+        graph = builder.add_conditional_edges(START, lambda state: "a").compile(checkpointer=saver)
+
+        with pytest.raises(InvalidUpdateError, match="the reducer of '__root__' raised TypeError"):
+            drive.invoke(graph, 5, cfg("bare"))
+
+        assert drive.call(saver, "list_threads") == [] and drive.invoke(graph, ["x"], cfg("bare")) == ["x", "a"]
+
+    def test_that_a_schema_forbids_once_it_is_merged_leaves_nothing(self, drive, saver):
+        builder = StateGraph(Collected).add_node("a", lambda state: {})
+        graph = builder.add_conditional_edges(START, lambda state: "a").compile(checkpointer=saver)
+
+        with pytest.raises(InvalidValueError, match="'items' cannot hold this value"):
+            drive.invoke(graph, {"items": 5}, cfg("new"))
+
+        assert drive.call(saver, "list_threads") == []
 
     def test_that_a_reducer_cannot_take_begins_no_thread(self, drive, graph, saver):
         with pytest.raises(InvalidUpdateError):
