@@ -36,6 +36,26 @@ number = 3
 """
 
 
+SLOW = """
+import time
+from typing import TypedDict
+from stepwell.graph import START, StateGraph
+
+class S(TypedDict, total=False):
+    x: int
+
+def waits(state):
+    print("begun", flush=True)
+    time.sleep(1)
+    return {"x": 1}
+
+def more(state):
+    return {"x": 2}
+
+graph = StateGraph(S).add_sequence([waits, more]).add_edge(START, "waits")
+"""
+
+
 class DescribeARun:
     def test_takes_its_message_from_a_flag_or_from_stdin(self, stepwell):
         assert stepwell("run", "-m", "hello").out == stepwell("run", stdin="hello\n").out != ""
@@ -132,6 +152,7 @@ class DescribeARun:
         resumed = stepwell(*args, "--resume", "--json").json
 
         assert "app.py" in failed.err and "no balance" in failed.err
+        assert failed.err.endswith(f"kept. Go on with:\n  stepwell run --graph {graph} --thread t --resume\n")
         assert resumed["values"] == {"x": 2}
 
     def test_has_nothing_to_resume_where_the_last_turn_is_over(self, stepwell, said):
@@ -229,6 +250,32 @@ class DescribeADatabaseThatAnotherProcessKeepsLocked:
         error = json.loads(ended.err)
         assert error["error"] == "LockedDatabaseError" and "locked" in error["message"] and ended.out == ""
         assert said("t") == ["one"]
+
+
+class DescribeCtrlC:
+    def test_keeps_what_was_said_and_tells_how_to_go_on(self, start, stepwell, said):
+        stepwell("run", "--thread", "t", "--new", "-m", "one")
+        running = start("run", "--thread", "t", "-m", "two", STEPWELL_OFFLINE_PAUSE="0.3")
+        running.read_until("You ")
+
+        running.interrupt()
+        ended = running.leave()
+
+        hint = "Stopped. What was said and finished steps are kept. Go on with:\n  stepwell run --thread t --resume\n"
+        assert ended.code == 130 and ended.err.endswith(hint)
+        assert stepwell("run", "--thread", "t", "--resume").out.endswith("turn 2 of our conversation.\n")
+        assert said("t") == ["one", "two"]
+
+    def test_tells_programs_in_json(self, start, module):
+        graph = f"{module(SLOW)}:graph"
+        running = start("run", "--graph", graph, "--thread", "t", "--new", "--input", "{}", "--json")
+        running.read_until("begun\n")
+
+        running.interrupt()
+        ended = running.leave()
+
+        assert ended.code == 130
+        assert json.loads(ended.err.splitlines()[-1])["go_on"] == f"stepwell run --graph {graph} --thread t --resume"
 
 
 class DescribeAHintToGoOn:

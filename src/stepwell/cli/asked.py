@@ -18,10 +18,12 @@ VARIABLE: Final = "STEPWELL_DB"
 
 @dataclass(slots=True)
 class Asked:
-    """The options of the whole command line, given before or after the command's name."""
+    """The options of the whole command line, given before or after the command's name; and how to go on after it."""
 
     db: Path | None = None
     json: bool = False
+    go_on: str = ""
+    """The command that finishes what this one was stopped in, once there is something to finish."""
 
     @property
     def path(self) -> Path:

@@ -81,6 +81,7 @@ def run(args: Sequence[str]) -> int:
         _report(asked, error, error.message)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
+        _report_stop(asked)
         return STOPPED
     except BrokenPipeError:
         # Whoever read us has gone (`stepwell log T | head`): nothing is wrong, and nothing more can be said.
@@ -90,7 +91,7 @@ def run(args: Sequence[str]) -> int:
         code = exit_code(error)
         if code == FAILED and not isinstance(error, StepwellError) and not asked.json:
             traceback.print_exc()
-        _report(asked, error, str(error) or type(error).__name__)
+        _report(asked, error, str(error) or type(error).__name__, go_on=asked.go_on if code == FAILED else "")
         return code
     return 0
 
@@ -100,14 +101,29 @@ def _color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _report(asked: Asked, error: Exception, message: str) -> None:
+def _report(asked: Asked, error: Exception, message: str, *, go_on: str = "") -> None:
     if asked.json:
         report: dict[str, object] = {"error": type(error).__name__, "message": message}
         if isinstance(error, AmbiguousIdError):
             report["candidates"] = list(error.candidates)
+        if go_on:
+            report["go_on"] = go_on
         click.echo(json.dumps(report, ensure_ascii=False), err=True)
-    else:
-        click.echo(f"{click.style('Error:', fg='red')} {printable(message)}", err=True)
+        return
+    click.echo(f"{click.style('Error:', fg='red')} {printable(message)}", err=True)
+    if go_on:
+        click.echo(f"Finished steps are kept. Go on with:\n  {go_on}", err=True)
+
+
+def _report_stop(asked: Asked) -> None:
+    """What Ctrl-C left unfinished, where there is such a thing."""
+    if not asked.go_on:
+        return
+    if asked.json:
+        report = {"error": "KeyboardInterrupt", "message": "stopped; finished steps are kept", "go_on": asked.go_on}
+        click.echo(json.dumps(report, ensure_ascii=False), err=True)
+        return
+    click.echo(f"Stopped. What was said and finished steps are kept. Go on with:\n  {asked.go_on}", err=True)
 
 
 if __name__ == "__main__":

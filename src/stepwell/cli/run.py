@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -15,8 +16,8 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
-from stepwell.errors import EmptyInputError
-from stepwell.threads import open_turn
+from stepwell.errors import EmptyInputError, StepwellError
+from stepwell.threads import ThreadSaver, open_turn
 
 
 @click.command("run")
@@ -50,7 +51,7 @@ def command(
         )
     with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        if resume and (at.is_new or open_turn(saver, at.thread_id, branch=at.branch) is None):
+        if resume and not _is_unfinished(saver, at):
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
         graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
@@ -58,11 +59,24 @@ def command(
             given = as_input(graph, given)
         if not asked.json and at.is_new:
             click.echo(f"thread {printable(at.thread_id)}", err=True)
-        ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
+        again = f"stepwell run{asked.db_flag}{at.graph_flag}"
+        try:
+            ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
+        except BaseException:
+            if _is_unfinished(saver, at):
+                asked.go_on = f"{again}{at.flags} --resume"
+            raise
     if asked.json:
         print_json(_json(at, ended))
     else:
-        _finish(f"stepwell run{asked.db_flag}{at.graph_flag}", at, ended)
+        _finish(again, at, ended)
+
+
+def _is_unfinished(saver: ThreadSaver, at: Place) -> bool:
+    """Whether something is due here; not when the database cannot say so any more."""
+    with suppress(StepwellError):
+        return open_turn(saver, at.thread_id, branch=at.branch) is not None
+    return False
 
 
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
