@@ -10,6 +10,7 @@ from stepwell.engine.loop import run_graph
 from stepwell.errors import ConfigError
 from stepwell.plan.entries import check_config, max_concurrency
 from stepwell.pregel.chunks import Shape, check_version, shape_of
+from stepwell.pregel.flowing import Chunks, Source
 from stepwell.pregel.request import FROM_WITHIN, is_debugging, make_run
 from stepwell.types import INTERRUPT, GraphOutput, Interrupt
 
@@ -92,7 +93,7 @@ class Running:
             if _hand_on(chunk, driver, shape):
                 yield shape.chunk(*chunk)
 
-    async def astream(
+    def astream(
         self,
         input: Any,
         config: Config = None,
@@ -103,18 +104,17 @@ class Running:
         **options: Any,
     ) -> AsyncIterator[Any]:
         """`stream` on the event loop."""
-        from stepwell.drivers.loop import Box, LoopDriver  # as in ainvoke
 
-        shape = self._shape(stream_mode, subgraphs, version, options)
-        run = self._run(config, shape.modes, subgraphs, options)
-        driver = LoopDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
-        flow = driver.flow(self._core(run, input), Box())
-        try:
-            async for chunk in flow:
-                if _hand_on(chunk, driver, shape):
-                    yield shape.chunk(*chunk)
-        finally:
-            await flow.aclose()
+        def begin() -> Source:
+            from stepwell.drivers.loop import Box, LoopDriver  # as in ainvoke
+
+            shape = self._shape(stream_mode, subgraphs, version, options)
+            run = self._run(config, shape.modes, subgraphs, options)
+            driver = LoopDriver(run, run.cache, live=_is_live(run, shape), bind_post=_wants_own_post(run, shape))
+            flow = driver.flow(self._core(run, input), Box())
+            return Source(flow, lambda chunk: _hand_on(chunk, driver, shape), shape.chunk)
+
+        return Chunks(begin)
 
     def batch(
         self, inputs: Sequence[Any], config: Any = None, *, return_exceptions: bool = False, **kw: Any
