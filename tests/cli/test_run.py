@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from stepwell.cli.advice import PYTHON
 from tests.cli.test_chat import ASKING
 
 FAILING = """
@@ -141,7 +142,9 @@ class DescribeARun:
         graph = f"{module(ASKING)}:graph"
         stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
 
-        assert "sure?" in stepwell("run", "--graph", graph, "--thread", "t", "-m", "more", expect=2).err
+        err = stepwell("run", "--graph", graph, "--thread", "t", "-m", "more", expect=2).err
+
+        assert "sure?" in err and "--answer TEXT" in err and not PYTHON.search(err)
 
     def test_says_with_a_traceback_why_a_node_failed_and_resumes_after_it_was_mended(self, stepwell, module, tmp_path):
         graph = f"{module(FAILING)}:graph"
@@ -151,7 +154,7 @@ class DescribeARun:
 
         resumed = stepwell(*args, "--resume", "--json").json
 
-        assert "app.py" in failed.err and "no balance" in failed.err
+        assert "app.py" in failed.err and "no balance" in failed.err and "invoke(None" not in failed.err
         assert failed.err.endswith(f"kept. Go on with:\n  stepwell run --graph {graph} --thread t --resume\n")
         assert resumed["values"] == {"x": 2}
 
@@ -222,7 +225,9 @@ class DescribeAThreadThatIsBusy:
         talk.say("one")
         talk.read_until("You ")
 
-        assert "t" in stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err
+        err = stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err
+
+        assert "'t' is busy" in err and "--wait SECONDS" in err and not PYTHON.search(err)
 
 
 LOCK = """

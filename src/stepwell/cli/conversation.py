@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from stepwell.cli.advice import CHAT, tell_notes, told
 from stepwell.cli.asjson import plain
 from stepwell.cli.asked import Asked
 from stepwell.cli.place import Place
@@ -125,8 +126,9 @@ class Conversation:
 
     def _failed(self, error: Exception) -> None:
         if not isinstance(error, StepwellError):
+            tell_notes(error, CHAT)
             click.echo("".join(traceback.format_exception(error)), err=True)
-        click.secho(f"Error: {printable(str(error) or type(error).__name__)}", fg="red", err=True)
+        click.secho(f"Error: {printable(told(error, CHAT))}", fg="red", err=True)
         if not isinstance(error, StepwellError):
             click.echo("(finished steps are kept: /continue tries again, /rewind takes your message back)", err=True)
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import click
 
+from stepwell.cli.advice import tell_notes, told
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, USAGE, exit_code
 from stepwell.cli.text import printable
@@ -75,7 +76,10 @@ def run(args: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
-        error.show()
+        if asked.json:
+            _report(asked, error, error.format_message())
+        else:
+            error.show()
         return USAGE
     except click.ClickException as error:
         _report(asked, error, error.message)
@@ -90,8 +94,9 @@ def run(args: Sequence[str]) -> int:
     except Exception as error:
         code = exit_code(error)
         if code == FAILED and not isinstance(error, StepwellError) and not asked.json:
+            tell_notes(error)
             traceback.print_exc()
-        _report(asked, error, str(error) or type(error).__name__, go_on=asked.go_on if code == FAILED else "")
+        _report(asked, error, told(error), go_on=asked.go_on if code == FAILED else "")
         return code
     return 0
 

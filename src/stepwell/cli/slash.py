@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from stepwell.cli.advice import CHAT, told
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.log import print_log
 from stepwell.cli.rewind import undo_of
@@ -50,7 +51,7 @@ def obey(talk: Conversation, line: str) -> bool:
     try:
         act(talk, rest.strip())
     except StepwellError as error:
-        click.secho(f"Error: {printable(str(error))}", fg="red", err=True)
+        click.secho(f"Error: {printable(told(error, CHAT))}", fg="red", err=True)
     return True
 
 
