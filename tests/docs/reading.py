@@ -37,7 +37,7 @@ class Reader:
 
     def __init__(self, page: Path, folder: Path) -> None:
         self.page, self.folder = page, folder
-        self.module = types.ModuleType(re.sub(r"\W+", "_", page.relative_to(ROOT).as_posix()))
+        self.module = types.ModuleType(re.sub(r"\W+", "_", os.path.relpath(page, ROOT)))
         self.printed: str | None = None
 
     def read(self) -> int:
@@ -85,11 +85,14 @@ class Reader:
                 continue  # what sets up a machine is run by CI, on a fresh one
             typed = TYPED.findall(expected)
             expected = TYPED.sub("", expected)
-            out = self._shell(command, "".join(f"{line}\n" for line in typed))
+            out, code = self._shell(command, "".join(f"{line}\n" for line in typed))
             if block.language == "console":
                 self._compare(block, expected, out, command)
+            else:
+                assert code == 0, f"{self.page}:{block.line} {command}\n--- exit code {code}, and it printed\n{out}"
 
-    def _shell(self, command: str, typed: str) -> str:
+    def _shell(self, command: str, typed: str) -> tuple[str, int]:
+        """What a command prints, and its exit code."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
@@ -97,8 +100,8 @@ class Reader:
         given.pop("STEPWELL_DB", None)
         printed = self.folder / "printed.txt"
         with printed.open("wb") as out:
-            subprocess.run(
-                ["bash", "-c", (SLEEP_UNTIL_IT_SPEAKS if "kill -9" in command else "") + command],
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", (SLEEP_UNTIL_IT_SPEAKS if "kill -9" in command else "") + command],
                 cwd=self.folder,
                 env={**given, "NO_COLOR": "1", "COLUMNS": "120", "PRINTED": str(printed)},
                 input=typed.encode(),
@@ -106,7 +109,8 @@ class Reader:
                 stderr=subprocess.STDOUT,
                 timeout=PATIENCE_S,
             )
-        return re.sub(r"^bash: line.*Killed.*\n", "", printed.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        shown = re.sub(r"^bash: line.*Killed.*\n", "", printed.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        return shown, done.returncode
 
     def _compare(self, block: Block, expected: str, got: str, command: str = "") -> None:
         wanted, found = _plain(expected), _plain(got)
