@@ -65,18 +65,26 @@ def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = N
         if (log, start) in found and stop - start == 1:
             fetched.add(log, start, [found[log, start]])
             continue
-        items: list[bytes | None] = [None] * (stop - start)
-        rows = yield from Query(_READ, (item_key(key, log, start), item_key(key, log, stop - 1) + 1))
-        for row_key, data in rows:
-            if row_key >> INDEX_BITS & _LOGS != log or row_key >> (INDEX_BITS + LOG_BITS) != key:
-                continue  # the row before the first one, when the log has a hole there
-            at = (row_key & _INDEXES) - start
-            for item in _items(row_key, data, unseal):
-                if 0 <= at < len(items):
-                    items[at] = item
-                at += 1
-        fetched.add(log, start, items)
+        first = item_key(key, log, start)
+        rows = yield from Query(_READ, (first, first + stop - start))
+        fetched.add(log, start, _run(rows, first, stop - start, unseal))
     return fetched
+
+
+def _run(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> list[bytes | None]:
+    """The items from key `first` on; None where there is none. The first row may begin before them."""
+    run: list[bytes | None] = [None] * count
+    for key, data in rows:
+        at = key - first
+        if unseal is None and data[0] == 1:  # a row of one item, as most are in a conversation
+            if at >= 0:
+                run[at] = data[1:]
+            continue
+        for item in _items(key, data, unseal):
+            if 0 <= at < count:
+                run[at] = item
+            at += 1
+    return run
 
 
 def _single(

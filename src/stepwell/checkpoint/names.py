@@ -6,45 +6,33 @@ with the first commit that uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from threading import Lock
 
 
-class _Numbers(dict[str, int]):
-    """Name → number; a name that is asked for the first time gets one."""
+class Names(dict[str, int]):
+    """Names ↔ numbers of one thread. As a dict: name → number; a name that is asked for the first time gets one."""
 
-    __slots__ = ("_of",)
-
-    def __init__(self, of: Names, known: Mapping[str, int]) -> None:
-        super().__init__(known)
-        self._of = of
-
-    def __missing__(self, name: str) -> int:
-        return self._of._give(name)
-
-
-class Names:
-    """Names ↔ numbers of one thread."""
-
-    __slots__ = ("_lock", "_names", "_new", "_next", "_numbers", "number")
+    __slots__ = ("_lock", "_names", "_new", "_next")
 
     def __init__(self, known: Iterable[tuple[int, str]] = ()) -> None:
         self._names: dict[int, str] = dict(known)
-        self._numbers = _Numbers(self, {name: number for number, name in self._names.items()})
+        super().__init__({name: number for number, name in self._names.items()})
         self._next = max(self._names, default=-1) + 1
         self._new: dict[int, str] = {}
         self._lock = Lock()
-        self.number: Callable[[str], int] = self._numbers.__getitem__
-        """The number of a name; a new one when it has none yet."""
 
-    def _give(self, name: str) -> int:
+    number = dict.__getitem__
+    """The number of a name; a new one when it has none yet."""
+
+    def __missing__(self, name: str) -> int:
         with self._lock:
-            number = self._numbers.get(name)
+            number = self.get(name)
             if number is None:
                 number = self._next
                 self._next += 1
                 self._names[number] = self._new[number] = name
-                self._numbers[name] = number
+                self[name] = number
             return number
 
     def name(self, number: int) -> str:

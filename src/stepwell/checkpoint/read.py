@@ -307,11 +307,10 @@ def _decode(codec: Codec, ref: Slices, kept: Kept, shared: Shared | None) -> tup
 
 
 def _elements(codec: Codec, kept: KeptSequence, shared: Shared | None) -> list[Any]:
-    decode = codec.decode
     if shared is None:
         with undisturbed(kept.count):
-            return list(map(decode, kept.encoded()))
-    elements = []
+            return codec.decode_all(kept.encoded())
+    decode, elements = codec.decode, []
     spots = ((log, index) for log, start, stop in kept.ref.parts for index in range(start, stop))
     for spot, data in zip(spots, kept.encoded(), strict=True):
         element = shared.get(spot, _UNREAD)

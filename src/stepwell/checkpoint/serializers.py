@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from stepwell.checkpoint.work import Codec
@@ -44,3 +45,7 @@ class ForeignCodec:
         """The value of what `encode` gave."""
         kind, _, body = data.partition(b"\0")
         return self._serde.loads_typed((kind.decode(), body))
+
+    def decode_all(self, items: Iterable[bytes]) -> list[Any]:
+        """`decode` of each."""
+        return list(map(self.decode, items))

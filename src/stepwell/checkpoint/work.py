@@ -41,6 +41,8 @@ class Codec(Protocol):
 
     def decode(self, data: bytes) -> Any: ...
 
+    def decode_all(self, items: Iterable[bytes]) -> list[Any]: ...
+
 
 class Lender(Protocol):
     """A base whose values may be referred to."""

@@ -17,7 +17,7 @@ from ormsgpack import Ext, packb, unpackb
 from stepwell.errors import SerializationError
 from stepwell.serde import arrays, codes, library, messages, named, objects, own, plain, wrapped
 from stepwell.serde.careful import encode_carefully
-from stepwell.serde.codes import ANY_KEY, OPTIONS, Pack, Reader, Refusal, Writer
+from stepwell.serde.codes import ANY_KEY, OPTIONS, Pack, Reader, Refusal, Unpack, Writer
 from stepwell.serde.registry import Registry, stored_name
 from stepwell.serde.registry import registry as of_this_process
 from stepwell.types import Unknown
@@ -27,6 +27,7 @@ _READERS: Final = {**plain.READERS, **library.READERS, **own.READERS, **wrapped.
                    **messages.READERS}  # fmt: skip
 _NATIVE: Final = frozenset((str, int, float, bool, bytes, type(None)))
 _KEPT_WRITERS: Final = 4096
+_EXT_8, _EXT_16 = 0xC7, 0xC8  # msgpack: an extension type with its size in one byte, in two
 
 
 class _Faults(threading.local):
@@ -47,7 +48,7 @@ class Codec:
     Unknown with their fields, and their library is not imported; for those who show what is stored.
     """
 
-    __slots__ = ("_pack", "_read", "_writers", "pickle_fallback", "registry", "strict_types")
+    __slots__ = ("_messages", "_pack", "_read", "_unpack", "_writers", "pickle_fallback", "registry", "strict_types")
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class Codec:
         readers = {**_READERS, **named.readers(self.registry), codes.PICKLE: pickled}
         if look_only:
             readers |= messages.LOOKERS
-        self._read = _fast_unpack(readers)
+        self._read, self._unpack = _fast_unpack(readers)
+        self._messages = messages.LOOKERS if look_only else messages.READERS
 
     def encode(self, value: Any, channel: str = "") -> bytes:
         """The bytes of `value`. Equal values of equal exact types give equal bytes.
@@ -93,6 +95,24 @@ class Codec:
             return unpackb(data, ext_hook=self._read, option=ANY_KEY)
         except Exception as error:
             _raise_damaged(error)
+
+    def decode_all(self, items: Iterable[bytes]) -> list[Any]:
+        """`decode` of each, for many: messages go straight to their readers."""
+        read, unpack, readers = self._read, self._unpack, self._messages
+        values: list[Any] = []
+        append = values.append
+        try:
+            for data in items:
+                head = data[0]
+                if head == _EXT_16 and data[3] in readers and len(data) == 4 + (data[1] << 8 | data[2]):
+                    append(readers[data[3]](data[4:], unpack))
+                elif head == _EXT_8 and data[2] in readers and len(data) == 3 + data[1]:
+                    append(readers[data[2]](data[3:], unpack))
+                else:
+                    append(unpackb(data, ext_hook=read, option=ANY_KEY))
+        except Exception as error:
+            _raise_damaged(error)
+        return values
 
     def _find_writer(self, cls: type) -> Writer:
         home = (cls.__module__, cls.__qualname__)
@@ -152,7 +172,7 @@ def _fast_pack(writers: dict[type, Writer]) -> Pack:
     return pack
 
 
-def _fast_unpack(readers: dict[int, Reader]) -> Callable[[int, bytes], Any]:
+def _fast_unpack(readers: dict[int, Reader]) -> tuple[Callable[[int, bytes], Any], Unpack]:
     def read(code: int, data: bytes) -> Any:
         try:
             return readers[code](data, unpack)
@@ -164,7 +184,7 @@ def _fast_unpack(readers: dict[int, Reader]) -> Callable[[int, bytes], Any]:
     def unpack(data: bytes) -> Any:
         return unpackb(data, ext_hook=read, option=ANY_KEY)
 
-    return read
+    return read, unpack
 
 
 def _is_at_home(cls: type) -> bool:
@@ -193,10 +213,9 @@ def _raise_if_control() -> None:
 
 
 def _raise_damaged(error: Exception) -> NoReturn:
-    fault, _faults.last = _faults.last, None
-    if fault is not None and (isinstance(fault, SerializationError | Warning) or not isinstance(fault, Exception)):
+    fault, _faults.last = _faults.last or error, None
+    if isinstance(fault, SerializationError | Warning) or not isinstance(fault, Exception):
         raise fault
-    cause = fault or error
     raise SerializationError(
-        f"stored bytes could not be read: {cause}. They were cut off, changed, or written by something else."
-    ) from cause
+        f"stored bytes could not be read: {fault}. They were cut off, changed, or written by something else."
+    ) from fault

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ormsgpack import Ext
 
@@ -149,6 +149,10 @@ def _table_writer(kind: Kind) -> Writer:
     return write
 
 
+Build: TypeAlias = Callable[[list[Any]], Any]
+"""[mask, fields…] → a message. The list is not used again."""
+
+
 class _Plan(NamedTuple):
     """What a mask means for one class."""
 
@@ -181,26 +185,30 @@ def _plan(kind: Kind, mask: int) -> _Plan:
 
 def reader(kind: Kind) -> Reader:
     """How messages of one class are made again. The class is looked up when the first one is read."""
-    plans: dict[int, _Plan] = {}
-    made: list[Callable[[_Plan, list[Any]], Any]] = []
+    known: dict[int, tuple[int, Build]] = {}
+    made: list[Callable[[_Plan], Build]] = []
+
+    def learn(mask: int) -> tuple[int, Build]:
+        plan = _plan(kind, mask)
+        if not made:
+            made.append(_builder(kind))
+        if len(known) > _KEPT_PLANS:
+            known.clear()
+        known[mask] = (plan.size, made[0](plan))
+        return known[mask]
 
     def read(data: bytes, unpack: Unpack) -> Any:
         values = unpack(data)
-        plan = plans.get(values[0])
-        if plan is None:
-            if len(plans) > _KEPT_PLANS:
-                plans.clear()
-            plan = plans[values[0]] = _plan(kind, values[0])
-        if len(values) != plan.size:
+        size, build = known.get(values[0]) or learn(values[0])
+        if len(values) != size:
             raise ValueError("a stored message has more or fewer fields than its mask says")
-        if not made:
-            made.append(_builder(kind))
-        return made[0](plan, values)
+        return build(values)
 
     return read
 
 
-def _builder(kind: Kind) -> Callable[[_Plan, list[Any]], Any]:
+def _builder(kind: Kind) -> Callable[[_Plan], Build]:
+    """For a plan: how a message is made of what was stored of it."""
     cls = getattr(import_module(kind.module), kind.name)
     new, base = object.__new__, import_module("pydantic").BaseModel.__dict__
     set_fields, set_given = base["__dict__"].__set__, base["__pydantic_fields_set__"].__set__
@@ -209,31 +217,40 @@ def _builder(kind: Kind) -> Callable[[_Plan, list[Any]], Any]:
     foreign = frozenset(kind.fields) - cls.model_fields.keys()
     takes_extra = cls.model_config.get("extra") == "allow"
 
-    def build(plan: _Plan, values: list[Any]) -> Any:
-        held = blank.copy()
-        for name in plan.dicts:
-            held[name] = {}
-        for name in plan.lists:
-            held[name] = []
-        extra = values.pop() if plan.extra else {}
-        given = set(plan.given)
-        place = 1
-        for name in plan.names:
-            held[name] = values[place]
-            place += 1
-        if plan.extra:
-            given.update(extra)
-        if later or foreign:  # another version of langchain_core than the one this table was made for
-            extra |= {name: held.pop(name) for name in foreign & held.keys() if name in plan.names}
-            held |= {name: make() for name, make in later}
-        message = new(cls)
-        set_fields(message, held)
-        set_given(message, given)
-        set_extra(message, extra if takes_extra else None)
-        set_private(message, None)
-        return message
+    def builder(plan: _Plan) -> Build:
+        blank_of, given_of = blank.copy, set(plan.given).copy
+        names, dicts, lists = plan.names, plan.dicts, plan.lists
 
-    return build
+        def build(values: list[Any]) -> Any:
+            held = blank_of()
+            for name in dicts:
+                held[name] = {}
+            for name in lists:
+                held[name] = []
+            place = 1
+            for name in names:
+                held[name] = values[place]
+                place += 1
+            message = new(cls)
+            set_fields(message, held)
+            set_given(message, given_of())
+            set_extra(message, {} if takes_extra else None)
+            set_private(message, None)
+            return message
+
+        def build_rarer(values: list[Any]) -> Any:
+            extra = values.pop() if plan.extra else {}
+            message = build(values)
+            message.__pydantic_fields_set__.update(extra)
+            held = message.__dict__
+            extra |= {name: held.pop(name) for name in foreign & held.keys() if name in names}
+            held |= {name: make() for name, make in later}  # of another langchain_core than this table was made for
+            set_extra(message, extra if takes_extra else None)
+            return message
+
+        return build_rarer if plan.extra or later or foreign else build
+
+    return builder
 
 
 def _blank(kind: Kind, model_fields: Any) -> tuple[dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
