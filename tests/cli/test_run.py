@@ -178,6 +178,12 @@ class DescribeARun:
 
         assert json.loads(ended.out) == {"x": 2}
 
+    def test_warns_without_showing_its_own_code(self, stepwell):
+        ended = stepwell("run", "--thread", "t", "--new", "--input", '{"message": "hello"}')
+
+        assert "Warning: the input names 'message', which is no key of the state." in ended.err
+        assert ".py" not in ended.err
+
 
 class DescribeTheGraphOfARun:
     @pytest.mark.parametrize("name", ["graph", "compiled", "make"])

@@ -6,9 +6,10 @@ import json
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
@@ -16,8 +17,9 @@ from stepwell.cli.advice import tell_notes, told
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, USAGE, exit_code
 from stepwell.cli.text import printable
-from stepwell.errors import AmbiguousIdError, StepwellError
+from stepwell.errors import AmbiguousIdError, StepwellError, StoredTypeWarning
 from stepwell.version import __version__
+from stepwell.warnings import StepwellWarning
 
 COMMANDS: Final = {
     "chat": "Talk to a graph in a thread that remembers.",
@@ -29,6 +31,7 @@ COMMANDS: Final = {
     "rewind": "Move a branch back to an earlier checkpoint.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
+SHOW_WARNING: Final = warnings.showwarning
 ALIASES: Final = {"history": "log", "list": "threads"}
 
 
@@ -65,6 +68,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Runs the command line and leaves with its exit code."""
+    warnings.showwarning = _show_warning
     sys.exit(run(sys.argv[1:] if args is None else args))
 
 
@@ -104,6 +108,21 @@ def run(args: Sequence[str]) -> int:
 def _color() -> bool | None:
     """False where NO_COLOR is set; None leaves it to click, which colours terminals only."""
     return False if os.environ.get("NO_COLOR") else None
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning of ours without the line of ours that gave it; any other as Python shows it."""
+    if issubclass(category, StepwellWarning | StoredTypeWarning):
+        click.echo(f"{click.style('Warning:', fg='yellow')} {printable(str(message))}", err=True)
+    else:
+        SHOW_WARNING(message, category, filename, lineno, file, line)
 
 
 def _report(asked: Asked, error: Exception, message: str, *, go_on: str = "") -> None:
