@@ -112,6 +112,9 @@ class LoopDriver:
     def _leave(self) -> None:
         """Gives the thread back where the loop was closed with the run in it; that may show in the middle of anything,
         so it is done beside it."""
+        self.crew = None  # it knows this driver
+        if self.leads:
+            self.run.let_go()
         fence = self.returning or self.run.fence
         if fence is not None and self.leads and self.run.parent is None:
             self.run.fence = self.returning = None

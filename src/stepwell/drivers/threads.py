@@ -49,27 +49,13 @@ class ThreadDriver:
             run.spawn = self.spawn
             if run.parent is None if bind_post is None else bind_post:
                 run.post = self.arrived.put
-        self.answers: dict[type, Callable[[Any], Any]] = {
-            fx.Load: lambda e: self.chain.perform(self.chain.load(e.at, lease=e.lease)),
-            fx.History: self._history,
-            fx.Commit: self._commit,
-            fx.SaveWrites: self._save_writes,
-            fx.Settle: lambda _: self._settle(),
-            fx.Release: lambda e: self.chain.perform(self.chain.release(e.fence)),
-            fx.Next: self._next,
-            fx.Cancel: self._cancel,
-            fx.Now: lambda _: time.time_ns(),
-            fx.Clock: lambda _: time.monotonic(),
-            fx.Random: lambda _: random.random(),
-            fx.CacheGet: lambda e: self.cache.get(list(e.keys)) if self.cache is not None else {},
-            fx.CacheSet: lambda e: self.cache.set(dict(e.pairs)) if self.cache is not None else None,
-        }
+        self.leads = bind
 
     # The run.
 
     def flow(self, core: Steps[Any]) -> Generator[Chunk, None, Any]:
         """Drives a core to its end; yields the chunks it emits, returns its result."""
-        answers = self.answers
+        answers = _ANSWERS
         stopped = False
         try:
             effect = core.send(None)
@@ -80,7 +66,7 @@ class ThreadDriver:
                         if not stopped:
                             yield (effect.ns, effect.mode, effect.payload)
                     else:
-                        answer = answers[type(effect)](effect)
+                        answer = answers[type(effect)](self, effect)
                 except GeneratorExit:
                     stopped = True
                     effect = core.throw(fx.RunStopped())
@@ -92,6 +78,9 @@ class ThreadDriver:
             return stop.value
         except fx.RunStopped:
             return None
+        finally:
+            if self.leads:
+                self.run.let_go()
 
     def drive(self, core: Steps[Any]) -> Any:
         """Drives a core to its end and returns its result; a run inside another passes its chunks up."""
@@ -166,6 +155,12 @@ class ThreadDriver:
 
     # The saver.
 
+    def _load(self, e: fx.Load) -> Any:
+        return self.chain.perform(self.chain.load(e.at, lease=e.lease))
+
+    def _release(self, e: fx.Release) -> Any:
+        return self.chain.perform(self.chain.release(e.fence))
+
     def _history(self, e: fx.History) -> Any:
         return self.chain.perform(
             self.chain.history(e.at, lineage=e.lineage, filter=e.filter, before=e.before, limit=e.limit)
@@ -190,6 +185,23 @@ class ThreadDriver:
     def _settle(self) -> None:
         while self.background:
             self.background.popleft().wait()
+
+
+_ANSWERS: dict[type, Callable[[ThreadDriver, Any], Any]] = {
+    fx.Next: ThreadDriver._next,
+    fx.Now: lambda _, e: time.time_ns(),
+    fx.Commit: ThreadDriver._commit,
+    fx.SaveWrites: ThreadDriver._save_writes,
+    fx.Load: ThreadDriver._load,
+    fx.History: ThreadDriver._history,
+    fx.Settle: lambda driver, _: driver._settle(),
+    fx.Release: ThreadDriver._release,
+    fx.Cancel: ThreadDriver._cancel,
+    fx.Clock: lambda _, e: time.monotonic(),
+    fx.Random: lambda _, e: random.random(),
+    fx.CacheGet: lambda driver, e: driver.cache.get(list(e.keys)) if driver.cache is not None else {},
+    fx.CacheSet: lambda driver, e: driver.cache.set(dict(e.pairs)) if driver.cache is not None else None,
+}
 
 
 def call_in_thread(run: Run, cache: Any, task: Any) -> Any:

@@ -24,6 +24,10 @@ def _none(*_: Any) -> None:
     """Where there is no cache, no key; where there is no saver, nothing unknown."""
 
 
+def _over(*_: Any) -> None:
+    raise RuntimeError("the run is over: a call of a @task was made after it, by a thread or coroutine left behind.")
+
+
 _NO_STARTS: Final[dict[str, tuple[str, str]]] = {}
 
 
@@ -66,7 +70,7 @@ class Run:
     post: Callable[[Emitted], None] = staticmethod(_nobody)
     clock: Callable[[], float]
     wall: Callable[[], float]
-    spawn: Callable[..., Any]
+    spawn: Callable[..., Any] = staticmethod(_over)
     digest: Callable[[Any], str]
     describe: Callable[[Any], Any]
     check_answer: Callable[[Any, Any, Any], Any]
@@ -117,6 +121,11 @@ class Run:
         self.children: dict[str, str] = {}
         self.moved: list[Any] = []  # staged, not yet committed
         self.unsaved: Any = None  # what durability="exit" still owes
+
+    def let_go(self) -> None:
+        """The run is over: it drops its driver, which knows it, so that both are freed at once with all they hold."""
+        self.__dict__.pop("spawn", None)
+        self.__dict__.pop("post", None)
 
     def next_version(self) -> Any:
         """The version of everything that moves in the step at hand."""

@@ -196,7 +196,7 @@ class Crowd:
         ]
         for task in late_tasks:
             task.cancelled = True
-            task.slots["timeout"] = _timeout_error(task, now)
+            task.late = _timeout_error(task, now)
         if late_tasks:
             yield Cancel(late_tasks)
 
@@ -256,7 +256,7 @@ class Crowd:
         yield from self._succeed(task)
 
     def _cancelled(self, task: Task, error: BaseException) -> Steps[None]:
-        timeout = (task._slots or {}).get("timeout")
+        timeout = task.late
         if timeout is not None:
             yield from self._retry_or_fail(task, timeout)
         elif not task.cancelled:

@@ -33,6 +33,7 @@ class Task:
     started = 0.0
     beat = 0.0
     cancelled = False
+    late: Exception | None = None  # the timeout that it ran into, until it has come back
     shown = False  # its end was told to whoever streams
     paused = False  # it, or a graph inside it, waits for a person
     calls = 0  # how many @task calls its body has made so far
@@ -132,6 +133,7 @@ class Task:
             self.error = error
         finally:
             current_task.reset(token)
+            self._slots = None  # what is built for a body knows its task
 
     async def aperform(self) -> None:
         """`perform` for a node that has an async body."""
@@ -151,6 +153,7 @@ class Task:
         except BaseException as error:
             self.error = error
         finally:
+            self._slots = None
             if token is not None:
                 try:
                     current_task.reset(token)
@@ -172,6 +175,7 @@ class Task:
         self.writes = ()
         self.calls = self.graphs = 0
         self.cancelled = self.paused = False
+        self.late = None
         self.pushed = ()
         self._slots = None
         if self._questions is not None:

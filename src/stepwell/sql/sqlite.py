@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
-from weakref import WeakSet
 
 from stepwell.errors import DatabaseError, StepwellError
-from stepwell.sql import apsw_, mixed
+from stepwell.sql import apsw_, forks, mixed
 from stepwell.sql.apsw_ import ApswConnection
 from stepwell.sql.carry import Finished, advance, carry, fail
 from stepwell.sql.connection import Connection
@@ -71,7 +70,7 @@ class SqliteDatabase:
         else:
             self._connection = self._adopt(source, driver)
         self._writer: Any = None  # made by the first async operation
-        _all.add(self)
+        forks.watch(self)
 
     @property
     def name(self) -> str:
@@ -367,7 +366,7 @@ class SqliteDatabase:
                 f"{self.name} was opened before this process was forked, and SQLite connections do not survive a "
                 "fork. Make the saver from a path, or make it in the child."
             )
-        _never_closed.append(self._connection)
+        forks.never_close(self._connection)
         self._connection = self._open()
         self._is_inherited = False
 
@@ -388,19 +387,7 @@ class SqliteDatabase:
         if self._is_closed or not self._is_ours or not hasattr(self, "_connection"):
             return
         if self._is_inherited:
-            _never_closed.append(self._connection)
+            forks.never_close(self._connection)
         else:
             mixed.release(self._claim)
             self._connection.close()
-
-
-_never_closed: list[Connection] = []
-_all: WeakSet[SqliteDatabase] = WeakSet()
-
-
-def _after_fork() -> None:
-    for database in list(_all):
-        database.after_fork()
-
-
-os.register_at_fork(after_in_child=_after_fork)
