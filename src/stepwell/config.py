@@ -357,4 +357,4 @@ def stored_metadata(config: Mapping[str, Any], stored_configurable: Sequence[str
 def _is_private(key: Any) -> bool:
     if not isinstance(key, str):
         return True
-    return key.startswith(("__", "langgraph_", "checkpoint_")) or key in ("ls_integration", "thread_id")
+    return key.startswith(("__", "langgraph_", "checkpoint_")) or key in ("ls_integration", "thread_id", "branch")

@@ -183,7 +183,7 @@ class DescribeCheckpoints:
         assert shown_one["config"]["configurable"]["checkpoint_id"] == "c0"
         assert shown_one["parent_config"]["configurable"]["checkpoint_id"] == "before"
         assert shown_one["values"] == {"x": 1, "log": []}
-        assert shown_one["metadata"] == {"user": "u", "source": "loop", "step": 2, "parents": {}}
+        assert shown_one["metadata"] == {"user": "u", "source": "loop", "step": 2, "parents": {}, "branch": "main"}
         assert (shown_one["next"], [one["name"] for one in shown_one["tasks"]]) == (["a"], ["a"])
 
     def test_without_a_saver_there_are_none(self):

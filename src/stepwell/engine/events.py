@@ -10,7 +10,7 @@ from stepwell.engine.effects import Emit, Now
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps, ts_text
-from stepwell.engine.snapshot import config_at, error_text, result_of, update_of
+from stepwell.engine.snapshot import config_at, error_text, on_branch, result_of, update_of
 from stepwell.engine.task import PUSH, Task
 from stepwell.types import INTERRUPT, Interrupt
 
@@ -90,10 +90,10 @@ def show_checkpoint(run: Run, source: str, parent: str | None, tasks: Sequence[T
     at = run.at
     step = run.step - 1
     payload = {
-        "config": config_at(at.thread, run.ns, run.checkpoint_id),
-        "parent_config": config_at(at.thread, run.ns, parent) if parent else None,
+        "config": on_branch(config_at(at.thread, run.ns, run.checkpoint_id), at),
+        "parent_config": on_branch(config_at(at.thread, run.ns, parent), at) if parent else None,
         "values": run.shown(),
-        "metadata": {**run.metadata, "source": source, "step": step, "parents": {}},
+        "metadata": {**run.metadata, "source": source, "step": step, "parents": {}, "branch": at.branch or "main"},
         "next": [task.name for task in tasks],
         "tasks": [_due_task(run, task) for task in tasks],
     }

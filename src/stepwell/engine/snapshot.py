@@ -127,7 +127,8 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
     """A loaded checkpoint as people see it.
 
     `live` (no checkpoint id was given): values include what tasks of the open step already wrote, `next` has only
-    unfinished tasks, only unanswered questions. Else a record: values at the step's start and all tasks.
+    unfinished tasks, only unanswered questions. Else a record: values at the step's start and all tasks. The metadata
+    name the branch: of a record the one it was made on, as it was called then; live the one that was asked for.
     """
     tasks = stand_at(run, loaded)
     stored = stored_records(run, tasks, loaded.pending if live else (*loaded.done, *loaded.pending))
@@ -146,7 +147,7 @@ def snapshot_of(run: Run, loaded: Loaded, *, live: bool, states: Mapping[str, An
         run.shown() if finished else _values_of(run, loaded),
         tuple(view.name for view in views if view.id not in done),
         on_branch(config_at(at.thread, at.ns or "", at.checkpoint, parents), at),
-        {**loaded.metadata, "branch": at.branch or "main"},
+        {**loaded.metadata, "branch": (at.branch if live else loaded.metadata.get("branch")) or "main"},
         loaded.ts,
         on_branch(config_at(at.thread, at.ns or "", loaded.parent, parents), at) if loaded.parent else None,
         views,

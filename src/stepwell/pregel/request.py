@@ -81,6 +81,8 @@ def make_run(
     if run.debug:
         watch(run)
     run.metadata = stored_metadata(full, _stored_configurable(graph, full))
+    if run.at is not None and run.at.branch not in (None, "main"):
+        run.metadata["branch"] = run.at.branch
     return run
 
 

@@ -57,7 +57,8 @@ class Looking:
         lineage: bool = False,
     ) -> Iterator[StateSnapshot]:
         """The checkpoints of a thread, newest first; all branches, or with `lineage` the chain of the head (or of the
-        checkpoint that `config` names). `filter`: equality on metadata. `before`: a config, exclusive.
+        checkpoint that `config` names). `filter`: equality on metadata. `before`: a config, exclusive. The metadata of
+        each name the branch it was made on, as it was called then.
         """
         pages = self._pages(config, filter, before, limit, lineage)
         for run, core in pages:

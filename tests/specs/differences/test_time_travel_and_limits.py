@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepwell.errors import GraphRecursionError
+from stepwell.graph import START, StateGraph
 from stepwell.types import Command, interrupt
 from tests.specs.given import Log, cfg, chain, cid, parent_cid, raises_once, side_by_side, writes_name
 
@@ -171,6 +172,65 @@ class DescribeHistory:
 
         assert len(history) == 9
         assert all(s.metadata["branch"] == "main" for s in history)
+
+    def on_two_branches(self, drive, saver):
+        graph = chain("a", saver)
+        drive.invoke(graph, {"log": ["1"]}, cfg())
+        shared = cid(drive.get_state(graph, cfg()))
+        drive.call(saver, "create_branch", cfg(), "idea")
+        drive.invoke(graph, {"log": ["2"]}, cfg(branch="idea"))
+        drive.update_state(graph, cfg(branch="idea"), {"log": ["by hand"]})
+        drive.invoke(graph, {"log": ["3"]}, cfg())
+        return graph, shared
+
+    def test_difference_16_names_the_branch_that_each_was_made_on(self, drive, saver):
+        graph, _ = self.on_two_branches(drive, saver)
+
+        history = drive.history(graph, cfg())
+        line = drive.history(graph, cfg(branch="idea"), lineage=True)
+
+        assert [s.metadata["branch"] for s in history] == ["main"] * 3 + ["idea"] * 4 + ["main"] * 3
+        assert [s.metadata["branch"] for s in line] == ["idea"] * 4 + ["main"] * 3
+        assert drive.history(graph, cfg(), filter={"branch": "idea"}) == line[:4]
+
+    @pytest.mark.parametrize("asked", [{}, {"branch": "idea"}, {"branch": "main"}])
+    def test_difference_16_names_it_however_a_checkpoint_is_asked_for(self, drive, saver, asked):
+        graph, shared = self.on_two_branches(drive, saver)
+        made_there = cid(drive.get_state(graph, cfg(branch="idea")))
+
+        def branch_of(checkpoint):
+            return drive.get_state(graph, cfg(checkpoint_id=checkpoint, **asked)).metadata["branch"]
+
+        assert branch_of(shared) == "main" and branch_of(made_there) == "idea"
+
+    def test_difference_16_is_named_in_streams_as_well(self, drive, saver):
+        graph, _ = self.on_two_branches(drive, saver)
+
+        shown = drive.stream(graph, {"log": ["4"]}, cfg(branch="idea"), stream_mode="checkpoints")
+
+        assert [chunk["metadata"]["branch"] for chunk in shown] == ["idea"] * 3
+        assert all(chunk["config"]["configurable"]["branch"] == "idea" for chunk in shown)
+
+    def test_difference_16_of_a_graph_inside_names_the_branch_of_its_run(self, drive, saver):
+        builder = StateGraph(Log)
+        builder.add_node("below", chain("b", True))
+        builder.add_edge(START, "below")
+        graph = builder.compile(checkpointer=saver)
+        drive.invoke(graph, {"log": ["1"]}, cfg())
+        drive.call(saver, "create_branch", cfg(), "idea")
+        drive.invoke(graph, {"log": ["2"]}, cfg(branch="idea"))
+
+        below = drive.history(graph, cfg(checkpoint_ns="below"))
+
+        assert [s.metadata["branch"] for s in below] == ["idea"] * 3 + ["main"] * 3
+
+    def test_difference_16_is_no_key_of_the_users_own_metadata(self, drive, saver):
+        graph = chain("a", saver)
+
+        drive.invoke(graph, {"log": ["1"]}, {**cfg(), "metadata": {"branch": "release-7", "who": "me"}})
+
+        for snapshot in (drive.get_state(graph, cfg()), *drive.history(graph, cfg())):
+            assert (snapshot.metadata["branch"], snapshot.metadata["who"]) == ("main", "me")
 
     def test_difference_16_can_follow_one_line(self, drive, saver):
         graph, old = self.forked(drive, saver)
