@@ -11,6 +11,15 @@ from stepwell.demo import conversation
 from stepwell.threads import ensure_thread
 from tests.cli.test_chat import ASKING
 
+COUNTING = """
+from typing import TypedDict
+from stepwell.graph import START, StateGraph
+
+class S(TypedDict):
+    n: int
+
+graph = StateGraph(S).add_node("count", lambda state: {"n": state["n"] + 1}).add_edge(START, "count")
+"""
 EVIL = """
 from pathlib import Path
 Path("imported").touch()
@@ -24,6 +33,12 @@ def made_by_a_program(home, metadata: dict[str, Any]) -> None:
         graph = conversation().compile(checkpointer=saver)
         config = {"configurable": {"thread_id": "t"}, "metadata": metadata}
         graph.invoke({"messages": [("user", "one")]}, config)
+
+
+def begun(stepwell) -> str:
+    """The first checkpoint of thread `t`."""
+    first: str = stepwell("log", "t", "--steps", "--json").json["checkpoints"][-1]["checkpoint"]
+    return first
 
 
 @pytest.fixture
@@ -59,6 +74,16 @@ class DescribeAThreadOfOnesOwnGraph:
 
         assert go_on.startswith(f"stepwell chat --graph {asked} --thread ")
         assert stepwell(*go_on.split()[1:], stdin="yes\n").out == "? sure?\nyou said yes\n"
+
+    def test_is_run_after_a_fork_where_it_keeps_no_messages(self, stepwell, module):
+        graph = f"{module(COUNTING)}:graph"
+        stepwell("run", "--graph", graph, "--thread", "t", "--new", "--input", '{"n": 1}')
+
+        over, due = (stepwell("fork", "t", at, "--json").json["go_on"] for at in ("main", begun(stepwell)))
+
+        assert over == f"stepwell run --graph {graph} --thread t --branch fork-1 --input JSON"
+        assert due == f"stepwell run --graph {graph} --thread t --branch fork-2 --resume"
+        assert stepwell(*due.split()[1:], "--json").json["values"] == {"n": 2}
 
     def test_is_found_by_its_graph(self, stepwell, asked):
         stepwell("run", "-m", "hello")

@@ -8,6 +8,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.place import Place, graph_in
+from stepwell.saves import Loaded
 from stepwell.threads import (
     find_checkpoint,
     find_thread,
@@ -18,6 +19,7 @@ from stepwell.threads import (
     short_id,
     turns_back,
 )
+from stepwell.threads.turns import MESSAGES
 
 
 @click.command("fork")
@@ -48,8 +50,9 @@ def command(
         else:
             forked = fork_thread(saver, thread_id, id, name=branch or "")
         at = Place(forked.thread_id, forked.branch if into is None else None)
-        at.graph = graph_in(load_checkpoint(saver, forked.thread_id, forked.checkpoint_id).metadata)
-    go_on = f"stepwell chat{asked.db_flag}{at.graph_flag}{at.flags}"
+        begin = load_checkpoint(saver, forked.thread_id, forked.checkpoint_id)
+        at.graph = graph_in(begin.metadata)
+    go_on = _go_on(asked, at, begin)
     if asked.json:
         print_json(
             {
@@ -63,3 +66,11 @@ def command(
         return
     what = f"thread {forked.thread_id}" if into is not None else f"branch {forked.branch} of thread {forked.thread_id}"
     click.echo(f"{what} begins at {short_id(forked.checkpoint_id)}. Go on in it with:\n  {go_on}")
+
+
+def _go_on(asked: Asked, at: Place, begin: Loaded) -> str:
+    """The command that goes on here: a chat, unless a graph of the user's keeps no messages."""
+    where = f"{asked.db_flag}{at.graph_flag}{at.flags}"
+    if not at.graph_flag or MESSAGES in begin.values:
+        return f"stepwell chat{where}"
+    return f"stepwell run{where} {'--resume' if begin.next else '--input JSON'}"
