@@ -125,7 +125,8 @@ class SqlChain:
         found = (yield from Query(_ROW, (key, ns, wanted))) if wanted is not None else []
         if not found and fence is None:
             return None
-        around = Around(head=None, last_id=(yield from last_id(key)), branch=branch, fence=fence)
+        last = yield from last_id(key, stands if ns == 0 else None)
+        around = Around(head=None, last_id=last, branch=branch, fence=fence)
         if stands is not None:
             around.head = unpack_id(stands.head(branch))
             if fence is not None and session is not None:

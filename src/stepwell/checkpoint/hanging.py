@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final
 
+from stepwell.checkpoint.heads import Place
 from stepwell.checkpoint.pack import pack_id, unpack_id
 from stepwell.checkpoint.row_sql import COLUMNS, Reading
 from stepwell.checkpoint.rows import Row, StoredTask
@@ -15,6 +16,7 @@ _LAST_ID: Final = """SELECT max((SELECT max(checkpoint_id) FROM checkpoint_rows
 FROM (SELECT 0 AS number UNION SELECT number FROM (
     SELECT number FROM namespaces WHERE thread_id = ?1 ORDER BY number DESC LIMIT 64)) n"""
 """Of the root and the newest namespaces: a run inside one ends before the step above it is committed."""
+_NESTED: Final = "SELECT 1 FROM namespaces WHERE thread_id = ? AND number > 0 LIMIT 1"
 _NEXT: Final = (
     f"SELECT {COLUMNS} FROM checkpoint_rows "
     "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1"
@@ -32,8 +34,10 @@ _PENDING: Final = (
 NO_ROWS: Final[Mapping[str, Row]] = {}
 
 
-def last_id(key: int) -> Generator[Any, Any, str]:
-    """The greatest id of a thread."""
+def last_id(key: int, root: Place | None) -> Generator[Any, Any, str]:
+    """The greatest id of a thread. `root`: where its root namespace stands, if that is known."""
+    if root is not None and not (yield from Query(_NESTED, (key,))):
+        return unpack_id(root.newest) or ""
     [(id,)] = yield from Query(_LAST_ID, (key,))
     return unpack_id(id) or ""
 
