@@ -10,7 +10,7 @@ from stepwell.channels import LastValueAfterFinish, Topic
 from stepwell.engine import effects as fx
 from stepwell.engine.layout import layout_of
 from stepwell.engine.looking import Viewed, look, look_back
-from stepwell.engine.snapshot import config_at, error_text, node_of, result_of, stream_ns, update_of
+from stepwell.engine.snapshot import config_at, error_text, result_of, stream_ns, update_of
 from stepwell.errors import CheckpointNotFoundError
 from stepwell.saves import At
 from stepwell.types import RETURN
@@ -324,7 +324,6 @@ def test_a_config_below_others_has_theirs():
 def test_a_namespace_is_streamed_part_by_part():
     assert stream_ns("") == ()
     assert stream_ns("a:1|b:2") == ("a:1", "b:2")
-    assert node_of("a:1") == "a"
 
 
 def test_an_error_is_one_line():

@@ -96,7 +96,6 @@ class DescribeThePlan:
         a = plan_of(graph).nodes["a"]
 
         assert a.run({}, None) == [("branch:to:b", None), ("join:a+b:c", "a")]
-        assert a.targets == ("branch:to:b", "join:a+b:c")
 
     def test_has_no_barrier_in_front_of_the_end(self, graph):
         plan = plan_of(graph.add_node("b", node).add_edge(["a", "b"], END))

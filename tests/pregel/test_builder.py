@@ -109,7 +109,6 @@ class DescribeANodeAsDeclared:
         node = build({"n": builder}).plan.nodes["n"]
 
         assert (node.retry, node.cache, node.tags, node.metadata) == ((retry,), cache, ("fast",), {"owner": "ops"})
-        assert node.targets == ("c",)
 
     def test_has_the_graphs_policies_where_it_has_none(self):
         retry, cache = RetryPolicy(), CachePolicy()

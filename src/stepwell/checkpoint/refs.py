@@ -48,7 +48,6 @@ KIND_OF: Final[dict[type, int]] = {
 SEQUENCES: Final = frozenset({LIST, TUPLE, DEQUE})
 MAPPINGS: Final = frozenset({DICT, ORDERED, DEFAULT, COUNTER})
 SETS: Final = frozenset({SET, FROZEN})
-TEXTS: Final = frozenset({STR, BYTES})
 
 MAPPING: Final = 0
 SEND: Final = 1

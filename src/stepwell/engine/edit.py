@@ -11,12 +11,12 @@ from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard, discard_routes
 from stepwell.engine.due import due_tasks
 from stepwell.engine.effects import Next, Release
-from stepwell.engine.entering import carried, input_task, standing, try_input
+from stepwell.engine.entering import carried, end_step, followed, input_task, standing, try_input
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
-from stepwell.engine.task import PULL, Task, by_path
+from stepwell.engine.task import PULL, Task
 from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand, brief
 from stepwell.saves import TaskRecord
 from stepwell.types import COPY, END, INPUT, Command, StateUpdate
@@ -124,11 +124,7 @@ def _superstep(run: Run, updates: Sequence[StateUpdate]) -> Steps[None]:
     elif only.as_node == COPY:
         yield from _as_copy(run, only.values)
     else:
-        yield from _as_nodes(run, updates, "update", _parent_of(run))
-
-
-def _parent_of(run: Run) -> str | None:
-    return run.checkpoint_id if run.loaded is not None and run.loaded.step != EMPTY_STEP else None
+        yield from _as_nodes(run, updates, "update", followed(run))
 
 
 def _stored(run: Run) -> list[TaskRecord]:
@@ -261,22 +257,13 @@ def _as_input(run: Run, values: Any) -> Steps[None]:
     discard(run, due_tasks(run), moves)
     moves.then(apply_writes(run, [input_task(run, writes)]))
     names = tuple(task.name for task in due_tasks(run))
-    yield from commit_step(run, "input", moves, (), names=names, parent=_parent_of(run))
+    yield from commit_step(run, "input", moves, (), names=names, parent=followed(run))
 
 
 def _as_end(run: Run) -> Steps[None]:
     """Ends the open step: what finished stays, the rest is not due any more."""
-    due = due_tasks(run)
-    records = {record.task: record for record in _stored(run)}
-    finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
-    for task in finished:
-        task.record = records[task.id]
-        task.writes, task.done = list(task.record.writes), True
-    kept = step_records(finished)
-    moves = apply_writes(run, sorted(finished, key=by_path))
-    discard(run, [task for task in due if not task.done], moves)
-    discard(run, due_tasks(run), moves)
-    yield from commit_step(run, "update", moves, kept, names=(), parent=_parent_of(run))
+    moves, kept = end_step(run, due_tasks(run), {record.task: record for record in _stored(run)})
+    yield from commit_step(run, "update", moves, kept, names=(), parent=followed(run))
 
 
 def _as_copy(run: Run, values: Any) -> Steps[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepwell.copies import copied, copied_writes
@@ -110,14 +110,14 @@ def try_input(run: Run, writes: Writes) -> None:
 def commit_input(run: Run, source: Source, moves: Moves, *, hold: bool = False) -> Steps[None]:
     """Makes what the caller gave a checkpoint; with `hold`, together with the next step's."""
     tasks = due_tasks(run)
-    parent = _parent_of(run)
+    parent = followed(run)
     names = next_names(run, tasks)
     yield from commit_step(run, source, moves, (), names=names, parent=parent, then="hold" if hold else "go on")
     if run.modes:
         yield from show_checkpoint(run, source, parent, tasks)
 
 
-def _parent_of(run: Run) -> str | None:
+def followed(run: Run) -> str | None:
     """The checkpoint that the first one of this run follows."""
     return run.checkpoint_id if run.loaded is not None and run.loaded.step != EMPTY_STEP else None
 
@@ -132,20 +132,25 @@ def _keep_or_refuse(run: Run, due: Sequence[Task], pending: Sequence[TaskRecord]
         if run.on_interrupted == "keep":
             park(run, asking, records)
             asking = []
-    finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
-    if not finished:
+    if not any(record.finished for record in records.values()):
         return
+    moves, kept = end_step(run, [task for task in due if task.name not in run.parked], records)
+    yield from commit_step(run, "loop", moves, kept, names=(), parent=followed(run), extra={"partial": True})
+    run.loaded = dataclasses.replace(run.loaded, pending=(), next=()) if run.loaded is not None else None
+
+
+def end_step(run: Run, due: Sequence[Task], records: Mapping[str, TaskRecord]) -> tuple[Moves, tuple[TaskRecord, ...]]:
+    """Ends the open step: what finished is taken, the rest is not due any more. Answers what moved, and its records."""
+    finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
     for task in finished:
         task.record = records[task.id]
         task.writes, task.done = list(task.record.writes), True
     finished.sort(key=by_path)
-    rest = [task for task in due if not task.done and task.name not in run.parked]
     kept = step_records(finished)
     moves = apply_writes(run, finished)
-    discard(run, rest, moves)
+    discard(run, [task for task in due if not task.done], moves)
     discard(run, due_tasks(run), moves)
-    yield from commit_step(run, "loop", moves, kept, names=(), parent=_parent_of(run), extra={"partial": True})
-    run.loaded = dataclasses.replace(run.loaded, pending=(), next=()) if run.loaded is not None else None
+    return moves, kept
 
 
 def _unfinished(run: Run, asking: Sequence[Task], records: dict[str, TaskRecord]) -> UnfinishedQuestionError:

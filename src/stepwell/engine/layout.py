@@ -28,13 +28,11 @@ class Layout:
     initial: tuple[tuple[str, BaseChannel[Any, Any, Any]], ...]  # channels that hold a value before any write
     deferred: frozenset[str]  # nodes
     wide: frozenset[str]  # nodes that read the whole state
-    single_keys: tuple[str, ...]  # the keys that `values` shows, in order
 
 
 def layout_of(plan: Plan) -> Layout:
     """The layout of a plan."""
     channels = plan.channels
-    keys = plan.stream if isinstance(plan.stream, tuple) else (plan.stream,)
     return Layout(
         latches=frozenset(name for name, channel in channels.items() if type(channel) is Latch),
         plain=frozenset(name for name, channel in channels.items() if type(channel) is LastValue),
@@ -48,7 +46,6 @@ def layout_of(plan: Plan) -> Layout:
         initial=tuple((name, channel) for name, channel in channels.items() if _starts_full(channel)),
         deferred=frozenset(name for name, node in plan.nodes.items() if node.defer),
         wide=frozenset(name for name, node in plan.nodes.items() if _reads_all(node.reads, plan)),
-        single_keys=keys,
     )
 
 

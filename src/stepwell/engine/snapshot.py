@@ -14,7 +14,7 @@ from stepwell.engine.task import Task
 from stepwell.engine.values import LazyValues
 from stepwell.plan.plan import Plan
 from stepwell.saves import At, Loaded, TaskRecord
-from stepwell.types import NO_WRITES, NS_END, NS_SEP, RETURN, Interrupt, PregelTask, StateSnapshot
+from stepwell.types import NO_WRITES, NS_SEP, RETURN, Interrupt, PregelTask, StateSnapshot
 
 
 def config_at(thread: str, ns: str, checkpoint: str | None, parents: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -199,12 +199,7 @@ def stream_ns(ns: str) -> tuple[str, ...]:
     return tuple(ns.split(NS_SEP)) if ns else ()
 
 
-def node_of(ns_part: str) -> str:
-    """The node's name in one segment of a namespace."""
-    return ns_part.partition(NS_END)[0]
-
-
 __all__ = [
-    "child_ns", "config_at", "empty_snapshot", "error_text", "node_of", "path_text", "result_of", "snapshot_of",
+    "child_ns", "config_at", "empty_snapshot", "error_text", "path_text", "result_of", "snapshot_of",
     "stand_at", "stream_ns", "task_view", "update_of",
 ]  # fmt: skip

@@ -85,7 +85,6 @@ def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:
         interrupt_after=options.interrupt_after,
         shape=_shape(builder.state, builder.output),
         aliases=dict(options.aliases),
-        strict=builder.strict,
         direct=Outlet(START, keys, builder.nodes, who="the command").update,
     )
 
@@ -153,7 +152,6 @@ def _start(builder: StateGraph, keys: StateKeys) -> Node:
         hidden=True,
         plain=not builder.branches.get(START),
         tags=(TAG_HIDDEN,),
-        targets=_targets(outlet, edges),
         edges=edges,
     )
 
@@ -198,7 +196,6 @@ def _node(builder: StateGraph, spec: NodeSpec, keys: StateKeys, handled: bool) -
         tags=_tags(callee.action),
         metadata=spec.metadata,
         subgraphs=graphs_in(callee.action),
-        targets=_targets(outlet, edges),
         edges=edges,
         trace=spec.trace,
     )
@@ -245,11 +242,6 @@ def _outlet(builder: StateGraph, name: str, keys: StateKeys) -> tuple[Outlet, tu
     for route in routes:
         edges += route.edges(builder.nodes)
     return Outlet(name, keys, builder.nodes, fixed, routes), tuple(edges)
-
-
-def _targets(outlet: Outlet, edges: tuple[Edge, ...]) -> tuple[str, ...]:
-    routed = (ROUTE + edge.target for edge in edges if edge.conditional and edge.target != END)
-    return tuple(dict.fromkeys((*(channel for channel, _ in outlet.fixed), *routed)))
 
 
 def _triggered(nodes: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:

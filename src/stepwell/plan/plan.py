@@ -54,7 +54,6 @@ class Node:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     subgraphs: tuple[Any, ...] = ()  # compiled graphs found in it
-    targets: tuple[str, ...] = ()  # channels its edges may write, for checks
     plain: bool = False  # its body calls no user code (an entry node without routes)
     edges: tuple[Edge, ...] = ()  # the nodes that these trigger, for drawings
     trace: TracePolicy | None = None
@@ -77,7 +76,6 @@ class Plan:
     shape: Callable[[Any], Any] | None = None  # output dict → schema object (v2 streams)
     step_timeout: float | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)  # old node name → today's
-    strict: bool = False
     validate: Callable[[Sequence[tuple[str, Any]]], None] | None = None  # refuses state writes a schema forbids
     entry: str | None = "__start__"  # the hidden node that takes the input, if the plan has one
     functional: bool = False  # an entrypoint: results are read as return values

@@ -271,7 +271,6 @@ def _node(
         tags=node.tags,
         metadata=node.metadata,
         subgraphs=tuple(graph for step in node.steps for graph in graphs_in(step)),
-        targets=tuple(written),
         edges=(*map(Edge, ends), *((Edge(END),) if any(channel in outputs for channel in written) else ())),
     )
 
