@@ -25,6 +25,10 @@ def ask(state):
 
 graph = StateGraph(S).add_node(again).add_edge(START, "again").add_edge("again", "again").compile()
 graph = graph.with_config(recursion_limit=3)
+async def waits(state):
+    return {"x": 1}
+
+waits = StateGraph(S).add_node(waits).add_edge(START, "waits")
 two = StateGraph(S).add_node(ask).add_node("other", ask).add_edge(START, "ask").add_edge(START, "other")
 """
 
@@ -92,6 +96,11 @@ class DescribeErrorsOfTheLibraryAtATerminal:
         assert all(question["id"] in err for question in asked)
         answer = json.dumps({asked[0]["id"]: 1})
         assert len(stepwell(*args, "--answer", answer, "--json").json["questions"]) == 1
+
+    def test_speak_flags_when_a_node_is_async_only(self, stepwell, module):
+        err = stepwell("run", "--graph", f"{module(LIMITED)}:waits", "--input", "{}", expect=5).err
+
+        assert err.endswith("calls graphs synchronously: give it a sync function, or write a program.\n")
 
     def test_speak_json_also_about_wrong_usage(self, stepwell):
         err = stepwell("run", "--json", "--resume", expect=2).err

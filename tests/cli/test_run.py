@@ -34,6 +34,9 @@ def make():
 graph = make()
 compiled = make().compile()
 number = 3
+
+def needs(x):
+    return make()
 """
 
 
@@ -201,6 +204,7 @@ class DescribeTheGraphOfARun:
         [
             ("app:number", "int is no graph"),
             ("app:nothing", "app has no 'nothing'"),
+            ("app:needs", "missing a required argument: 'x'"),
             ("nowhere:graph", "no module 'nowhere'"),
             ("app", "write it as module:name"),
         ],

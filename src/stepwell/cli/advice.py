@@ -39,6 +39,7 @@ FIRST_SENTENCE: Final = re.compile(
 )
 """Up to the first full stop before a space; one inside of quotes, as in an id, is none."""
 PYTHON: Final = re.compile(r"\w\(|\w=|\bconfig\[|\bcheckpoint_id\b")
+ASYNC_ONLY: Final = "is async only"
 IN_A_NOTE: Final = "resume with invoke(None, config)"
 
 WAYS_OUT: Final[tuple[tuple[type[Exception], str], ...]] = (
@@ -65,6 +66,8 @@ def told(error: Exception, typed: Typed = FLAGS) -> str:
     first = found[0] if found else text
     if not PYTHON.search(text, len(first)):
         return text
+    if isinstance(error, TypeError) and ASYNC_ONLY in first:
+        return f"{first} The command line calls graphs synchronously: give it a sync function, or write a program."
     if isinstance(error, UnknownInterruptError):
         return f"{first} {_how_to_answer(error, typed)}"
     way = next((way for kind, way in WAYS_OUT if isinstance(error, kind)), None)

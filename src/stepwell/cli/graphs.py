@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +29,7 @@ def load_graph(spec: str, saver: Any) -> Any:
     """
     found = _named(spec)
     if not _is_graph(found) and callable(found):
-        found = found()
+        found = _called(spec, found)
     if not _is_graph(found):
         raise click.UsageError(
             f"--graph {spec}: {type(found).__name__} is no graph. "
@@ -49,6 +51,20 @@ def _named(spec: str) -> Any:
             raise click.UsageError(f"--graph {spec}: {module_name} has no {name!r}.")
         found = getattr(found, name)
     return found
+
+
+def _called(spec: str, make: Callable[..., Any]) -> Any:
+    """What a function without arguments gives; one that needs some is no graph, as a number is none."""
+    try:
+        inspect.signature(make).bind()
+    except TypeError as error:
+        raise click.UsageError(
+            f"--graph {spec}: it cannot be called without arguments ({error}). "
+            "Name a function that can, a StateGraph, or a compiled graph."
+        ) from None
+    except ValueError:  # a callable that does not tell its signature
+        pass
+    return make()
 
 
 def _imported(spec: str, module_name: str) -> Any:

@@ -100,7 +100,9 @@ def run(args: Sequence[str]) -> int:
         if code == FAILED and not isinstance(error, StepwellError) and not asked.json:
             tell_notes(error)
             traceback.print_exc()
-        _report(asked, error, told(error), go_on=asked.go_on if code == FAILED else "")
+        message = told(error)
+        is_plain_failure = code == FAILED and message == str(error)  # otherwise the message says what to do
+        _report(asked, error, message, go_on=asked.go_on if is_plain_failure else "")
         return code
     return 0
 
