@@ -180,6 +180,51 @@ class DescribeDeclaredDestinations:
         graph.add_node("b", node, destinations={"a": "again"}).compile()
 
 
+class DescribeANodeThatNothingLeadsTo:
+    def two(self, **options):
+        """START → a, and b beside it."""
+        return StateGraph(State, **options).add_node("a", node).add_node("b", node).add_edge(START, "a")
+
+    def test_is_fine_because_a_command_may_go_there(self, drive):
+        graph = StateGraph(State).add_node("a", lambda state: Command(goto="b")).add_node("b", lambda s: {"log": ["b"]})
+
+        assert drive.invoke(graph.add_edge(START, "a").compile(), {"log": []}) == {"log": ["b"]}
+
+    def test_is_an_error_where_the_graph_is_strict(self):
+        with pytest.raises(GraphError, match=r"nothing leads to 'b', so it would never run. Add an edge.*destinations"):
+            self.two(strict=True).compile()
+
+    def test_is_named_with_those_behind_it(self):
+        graph = self.two(strict=True).add_node("c", node).add_edge("b", "c").add_edge("c", "b")
+
+        with pytest.raises(GraphError, match="nothing leads to 'b', 'c', so they would never run"):
+            graph.compile()
+
+    def test_is_led_to_by_an_edge_or_a_list_of_them(self):
+        self.two(strict=True).add_edge("a", "b").compile()
+        self.two(strict=True).add_edge(["a"], "b").compile()
+
+    def test_is_led_to_by_a_route_that_names_it_or_none(self):
+        self.two(strict=True).add_conditional_edges("a", lambda state: "b").compile()
+        self.two(strict=True).add_conditional_edges("a", lambda state: "b", ["b", END]).compile()
+        with pytest.raises(GraphError, match="nothing leads to 'b'"):
+            self.two(strict=True).add_conditional_edges("a", lambda state: END, [END]).compile()
+
+    def test_is_led_to_by_a_command_that_is_declared(self):
+        def goes(state) -> Command[Literal["b"]]:
+            return Command(goto="b")
+
+        def handles(state, error) -> Command[Literal["b"]]:
+            return Command(goto="b")
+
+        for a in (
+            {"action": goes},
+            {"action": node, "destinations": ["b"]},
+            {"action": node, "error_handler": handles},
+        ):
+            StateGraph(State, strict=True).add_node("a", **a).add_node("b", node).add_edge(START, "a").compile()
+
+
 class DescribeOptionsOfAGraph:
     @pytest.mark.parametrize(
         ("option", "said"),

@@ -17,7 +17,7 @@ from stepwell.nodes.body import body_of
 from stepwell.nodes.calling import Callee
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
-from stepwell.nodes.signature import Signature
+from stepwell.nodes.signature import Signature, destinations_in
 from stepwell.nodes.spec import NodeSpec, policies
 from stepwell.nodes.writing import Outlet, StateKeys
 from stepwell.plan import check as checks
@@ -45,6 +45,8 @@ def check(builder: StateGraph, options: CompileOptions) -> None:
     for source, routes in builder.branches.items():
         for route in routes.values():
             checks.route_ends(source, route.name, () if route.ends is None else route.ends.values(), names)
+    if builder.strict:
+        checks.reached(_leads(builder, [*edges, *joined]), names)
     for spec in names.values():
         checks.destinations(spec.name, spec.destinations, names)
         static = [end for start, end in [*edges, *joined] if start == spec.name]
@@ -60,6 +62,21 @@ def check(builder: StateGraph, options: CompileOptions) -> None:
         checks.busy_timeout(options.busy_timeout)
     if options.on_interrupted is not None:
         checks.on_interrupted(options.on_interrupted)
+
+
+def _leads(builder: StateGraph, edges: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """{node: where it may lead}, as far as it is declared. A route without a map may lead everywhere."""
+    leads: dict[str, set[str]] = {}
+    for start, end in edges:
+        leads.setdefault(start, set()).add(end)
+    for source, routes in builder.branches.items():
+        for route in routes.values():
+            leads.setdefault(source, set()).update(edge.target for edge in route.edges(builder.nodes))
+    for spec in builder.nodes.values():
+        handler = spec.handler or builder.defaults.handler
+        handled = () if handler is None else destinations_in(handler.signature.returned)
+        leads.setdefault(spec.name, set()).update((*spec.destinations, *handled))
+    return leads
 
 
 def plan_of(builder: StateGraph, name: str, options: CompileOptions) -> Plan:

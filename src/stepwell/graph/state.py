@@ -40,7 +40,8 @@ class StateGraph:
 
     state_schema: TypedDict, dataclass, pydantic model, or a bare (Annotated) type; input_schema and output_schema:
     the part that `invoke` takes and returns (default: all); context_schema: what `invoke(context=)` takes;
-    strict: an update of a key that the state does not have is an error, not a warning.
+    strict: an update of a key that the state does not have is an error, not a warning; so is a node that nothing
+    declared leads to.
     """
 
     def __init__(

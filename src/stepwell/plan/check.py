@@ -100,6 +100,23 @@ def route_ends(source: str, route: str, ends: Iterable[str], names: Collection[s
             raise _unknown(f"the conditional edge {route!r} of {source!r} leads to {end!r}", end, names)
 
 
+def reached(leads: Mapping[str, Collection[str]], names: Collection[str]) -> None:
+    """Something declared leads to every node: `leads` says where from each may be gone on, a START among them."""
+    found, waiting = set(), [START]
+    while waiting:
+        for end in leads.get(waiting.pop(), ()):
+            if end not in found:
+                found.add(end)
+                waiting.append(end)
+    missed = sorted(name for name in names if name not in found)
+    if missed:
+        raise GraphError(
+            f"nothing leads to {', '.join(map(repr, missed))}, so {'it' if len(missed) == 1 else 'they'} would never "
+            "run. Add an edge, name it in the path_map or the Literal of a route, or declare the Command that goes "
+            "there (destinations=[...], or -> Command[Literal[...]]). strict=True asks for this."
+        )
+
+
 def destinations(node: str, ends: Iterable[str], names: Collection[str]) -> None:
     """What a node declares to go to by Command are nodes."""
     for end in ends:
