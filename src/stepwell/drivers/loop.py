@@ -201,12 +201,11 @@ class LoopDriver:
         """A lone async task, in the run's own asyncio task: no hand-over, no extra turn of the loop."""
         try:
             await task.aperform()
-            error = task.error
-            if error is not None:
+            if task.error is not None:  # in no variable of this frame, which its traceback knows
                 me = asyncio.current_task()
-                if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
-                    raise error
-                if isinstance(error, GraphInterrupt):
+                if isinstance(task.error, asyncio.CancelledError) and me is not None and me.cancelling():
+                    raise task.error
+                if isinstance(task.error, GraphInterrupt):
                     await _let_others_ask(task)
         except BaseException:
             self.threaded += 1  # it comes back through Next like any other, once the core asks
