@@ -279,6 +279,16 @@ graph = StateGraph(S).add_sequence([work, slow]).add_edge(START, "work").add_edg
         assert "turn 2" in talk.read_until("conversation.\n")
 
 
+class DescribeANodeThatFails:
+    def test_does_not_end_the_chat_and_says_what_to_type(self, stepwell, module):
+        graph = module(ASKING.replace("interrupt('sure?')", "1 / 0"))
+
+        ended = stepwell("chat", "--graph", f"{graph}:graph", stdin="begin\n/rewind 9\n")
+
+        assert "ZeroDivisionError" in ended.err and "go on with /continue" in ended.err
+        assert "cannot go back 9" in ended.err and "invoke(None" not in ended.err
+
+
 class DescribeWhatIsTypedInsteadOfAMessage:
     def test_rewind_goes_back_by_turns_and_says_how_to_undo_it(self, stepwell, said):
         lines = ["one", "two", "three", "four", "/rewind 3", "What did I say one turn ago?"]

@@ -9,7 +9,11 @@ from uuid import UUID
 
 import pytest
 
+from stepwell.checkpoint.sqlite import SqliteSaver
+from stepwell.cli import main, run
 from stepwell.cli.advice import PYTHON
+from stepwell.cli.graphs import OFFLINE
+from stepwell.demo import conversation
 from tests.cli.test_chat import ASKING
 
 FAILING = """
@@ -267,6 +271,11 @@ class DescribeADatabaseThatAnotherProcessKeepsLocked:
         assert said("t") == ["one"]
 
 
+def stopped(*_):
+    """Ctrl-C while the run still waits for another one to end."""
+    raise KeyboardInterrupt
+
+
 class DescribeCtrlC:
     def test_keeps_what_was_said_and_tells_how_to_go_on(self, start, stepwell, said):
         stepwell("run", "--thread", "t", "--new", "-m", "one")
@@ -280,6 +289,18 @@ class DescribeCtrlC:
         assert ended.code == 130 and ended.err.endswith(hint)
         assert stepwell("run", "--thread", "t", "--resume").out.endswith("turn 2 of our conversation.\n")
         assert said("t") == ["one", "two"]
+
+    def test_before_the_turn_began_claims_nothing_of_it(self, tmp_path, monkeypatch, capsys):
+        path = tmp_path / "stepwell.db"
+        with SqliteSaver(path) as saver:
+            config = {"configurable": {"thread_id": "t"}, "metadata": {"graph": OFFLINE}}
+            graph = conversation().compile(checkpointer=saver, interrupt_before=["answer"])
+            graph.invoke({"messages": [("user", "one")]}, config)
+        monkeypatch.setattr(run, "run_turn", stopped)
+
+        code = main.run(["run", "--db", str(path), "--thread", "t", "-m", "two"])
+
+        assert code == 130 and "nothing was said: a turn before is not finished" in capsys.readouterr().err
 
     def test_tells_programs_in_json(self, start, module):
         graph = f"{module(SLOW)}:graph"

@@ -24,6 +24,8 @@ class Asked:
     json: bool = False
     go_on: str = ""
     """The command that finishes what this one was stopped in, once there is something to finish."""
+    heard: bool = True
+    """Whether what was said is in the thread. It is not while another run of the thread has to end first."""
 
     @property
     def path(self) -> Path:

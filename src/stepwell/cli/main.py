@@ -146,10 +146,15 @@ def _report_stop(asked: Asked) -> None:
     if not asked.go_on:
         return
     if asked.json:
-        report = {"error": "KeyboardInterrupt", "message": "stopped; finished steps are kept", "go_on": asked.go_on}
+        message = "stopped; finished steps are kept"
+        report = {"error": "KeyboardInterrupt", "message": message, "heard": asked.heard, "go_on": asked.go_on}
         click.echo(json.dumps(report, ensure_ascii=False), err=True)
-        return
-    click.echo(f"Stopped. What was said and finished steps are kept. Go on with:\n  {asked.go_on}", err=True)
+    elif asked.heard:
+        click.echo(f"Stopped. What was said and finished steps are kept. Go on with:\n  {asked.go_on}", err=True)
+    else:
+        click.echo(
+            f"Stopped, and nothing was said: a turn before is not finished. To finish it:\n  {asked.go_on}", err=True
+        )
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Place:
     """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was.
 
     wait: seconds that a run waits for another run of the thread to end. graph: the one that runs here, as MODULE:NAME;
-    "" where nothing says so.
+    "" where nothing says so. head: the checkpoint it stood at when it was found.
     """
 
     thread_id: str
@@ -67,6 +67,7 @@ class Place:
     title: str = ""
     wait: float = WAIT_S
     graph: str = ""
+    head: str | None = None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -147,10 +148,11 @@ def _place(saver: ThreadSaver, wish: Wish) -> Place:
 
 def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
     try:
-        metadata = load_checkpoint(saver, thread_id, branch=branch).metadata
+        found = load_checkpoint(saver, thread_id, branch=branch)
     except CheckpointNotFoundError:  # registered, and nothing said in it yet
         return Place(thread_id, branch, is_new=True)
-    return Place(thread_id, branch, title=_text(metadata, TITLE), graph=graph_in(metadata))
+    title, graph = _text(found.metadata, TITLE), graph_in(found.metadata)
+    return Place(thread_id, branch, title=title, graph=graph, head=found.at.checkpoint)
 
 
 def graph_in(metadata: Mapping[str, Any]) -> str:

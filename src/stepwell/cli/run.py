@@ -17,7 +17,7 @@ from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 from stepwell.errors import EmptyInputError, StepwellError
-from stepwell.threads import ThreadSaver, open_turn
+from stepwell.threads import OpenTurn, ThreadSaver, open_turn
 
 
 @click.command("run")
@@ -51,7 +51,7 @@ def command(
         )
     with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        if resume and not _is_unfinished(saver, at):
+        if resume and _unfinished(saver, at) is None:
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
         graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
@@ -63,8 +63,9 @@ def command(
         try:
             ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
         except BaseException:
-            if _is_unfinished(saver, at):
+            if (turn := _unfinished(saver, at)) is not None:
                 asked.go_on = f"{again}{at.flags} --resume"
+                asked.heard = resume or answer is not None or turn.before == at.head
             raise
     if asked.json:
         print_json(_json(at, ended))
@@ -72,11 +73,11 @@ def command(
         _finish(again, at, ended)
 
 
-def _is_unfinished(saver: ThreadSaver, at: Place) -> bool:
-    """Whether something is due here; not when the database cannot say so any more."""
+def _unfinished(saver: ThreadSaver, at: Place) -> OpenTurn | None:
+    """The turn that is open here; None when there is none, or the database cannot say so any more."""
     with suppress(StepwellError):
-        return open_turn(saver, at.thread_id, branch=at.branch) is not None
-    return False
+        return open_turn(saver, at.thread_id, branch=at.branch)
+    return None
 
 
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
