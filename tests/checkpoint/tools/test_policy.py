@@ -77,6 +77,14 @@ class DescribeUndoingRuns:
         assert moved == []
         assert [head.branch for head in gone] == ["other", "main@e"]
 
+    def test_keeps_main_as_long_as_anything_stays(self) -> None:
+        heads = [Head("", "main", "a"), Head("", "other", "d"), Head("child", "main", "x")]
+
+        moved, gone = policy.heads_after(TREE, heads, keys("c", "d"))
+
+        assert moved == [Head("", "main", "d")]
+        assert gone == [Head("child", "main", "x")]
+
 
 class DescribeALeaf:
     def test_is_left_where_a_head_goes_elsewhere(self) -> None:

@@ -212,6 +212,20 @@ class DescribeUndoingRuns:
         assert saver.tags("t") == []
         assert {branch.checkpoint_id for branch in saver.branches("t")} == {id_of(first[-1])}
 
+    def test_leaves_a_thread_that_can_be_carried_on(self, saver: Any) -> None:
+        first = grow(saver, 1, run="r1")
+        saver.create_branch(first[0], "other")
+        ours = {**first[0]["configurable"], "branch": "other"}
+        kept = grow(saver, 1, parent={"configurable": ours}, run="r2")
+
+        saver.delete_for_runs(["r1"])
+
+        assert {branch.name: branch.checkpoint_id for branch in saver.branches("t")} == {
+            "main": id_of(kept[0]),
+            "other": id_of(kept[0]),
+        }
+        assert saver.get_tuple(cfg()).checkpoint["id"] == id_of(kept[0])
+
     def test_that_never_were_does_nothing(self, saver: Any) -> None:
         grow(saver, 2)
 

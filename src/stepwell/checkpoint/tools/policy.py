@@ -92,13 +92,18 @@ def nearest(by_key: Mapping[Key, Mark], ns: str, id: str | None, kept: Collectio
 
 
 def heads_after(marks: Sequence[Mark], heads: Sequence[Head], kept: Collection[Key]) -> tuple[list[Head], list[Head]]:
-    """(heads that move to their nearest kept ancestor, heads that go). A leaf left behind never moves onto a head."""
+    """(heads that move to their nearest kept ancestor, heads that go). A leaf left behind never moves onto a head.
+
+    `main` goes only with the last checkpoint of its namespace: without an ancestor it moves to the newest that stays.
+    """
     by_key = {mark.key: mark for mark in marks}
     moved, gone = [], []
     for head in heads:
         if (head.ns, head.id) in kept:
             continue
         id, _ = nearest(by_key, head.ns, head.id, kept)
+        if id is None and head.branch == MAIN:
+            id = max((id for ns, id in kept if ns == head.ns), default=None)
         if id is None or head.auto:
             gone.append(head)
         else:
