@@ -1,13 +1,16 @@
 """What is known to be wrong before a graph runs."""
 
 import operator
+from datetime import timedelta
 from typing import Annotated, Literal, TypedDict
 
 import pytest
 
 from stepwell.errors import GraphError
+from stepwell.func import entrypoint
 from stepwell.graph import END, START, StateGraph
 from stepwell.managed import IsLastStep
+from stepwell.plan import check as checks
 from stepwell.types import Command, TimeoutPolicy
 from stepwell.warnings import StepwellWarning
 
@@ -178,6 +181,58 @@ class DescribeDeclaredDestinations:
 
     def test_alone_are_fine(self, graph):
         graph.add_node("b", node, destinations={"a": "again"}).compile()
+
+
+class DescribeOptionsOfANode:
+    @pytest.mark.parametrize(
+        ("option", "said"),
+        [
+            ({"retry_policy": 5}, "retry_policy is 5; it is a RetryPolicy or a list"),
+            ({"retry_policy": [5]}, "retry_policy is .5.; it is a RetryPolicy or a list"),
+            ({"cache_policy": 5}, "cache_policy is 5; it is a CachePolicy"),
+            ({"timeout": "x"}, "timeout is 'x'; it is a number of seconds"),
+            ({"timeout": -1}, "timeout is -1"),
+            ({"timeout": timedelta(seconds=-1)}, "timeout is"),
+            ({"timeout": TimeoutPolicy(idle_timeout=True)}, "timeout is TimeoutPolicy"),
+        ],
+    )
+    def test_that_cannot_be_are_refused_where_they_are_given(self, graph, option, said):
+        with pytest.raises(GraphError, match=said):
+            graph.add_node("b", anode, **option)
+        with pytest.raises(GraphError, match=said):
+            graph.set_node_defaults(**option)
+        with pytest.raises(GraphError, match=said):
+            entrypoint(**option)(anode)
+
+    @pytest.mark.parametrize("timeout", [0, 1.5, timedelta(seconds=1), TimeoutPolicy(run_timeout=1), None])
+    def test_may_be_a_time(self, graph, timeout):
+        graph.add_node("b", anode, timeout=timeout).compile()
+
+    @pytest.mark.parametrize(
+        ("option", "said"),
+        [
+            ({"metadata": 5}, "metadata of node 'b' is 5; it is a dict"),
+            ({"destinations": 5}, "destinations of node 'b' is 5; it is a list of names"),
+        ],
+    )
+    def test_of_its_own_are_checked_as_well(self, graph, option, said):
+        with pytest.raises(GraphError, match=said):
+            graph.add_node("b", node, **option)
+
+    def test_take_one_destination_as_a_name(self, graph):
+        graph.add_node("later", node).add_node("b", node, destinations="later")
+
+        assert graph.nodes["b"].destinations == {"later": None}
+
+    def test_have_a_name_that_is_text(self, graph):
+        with pytest.raises(GraphError, match="the name of a node is 5; it is text"):
+            checks.node_name(5, graph.nodes)
+
+    def test_of_a_route_take_one_name_and_refuse_what_names_none(self, graph):
+        with pytest.raises(GraphError, match="path_map is 5; it is a dict"):
+            graph.add_conditional_edges("a", lambda state: "a", 5)
+
+        graph.add_node("later", node).add_conditional_edges("a", lambda state: "later", "later").compile()
 
 
 class DescribeANodeThatNothingLeadsTo:

@@ -14,7 +14,7 @@ from stepwell.errors import EmptyInputError, UnsupportedError
 from stepwell.nodes.calling import callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
-from stepwell.nodes.spec import Retry, Timeout, policies, timeout_policy
+from stepwell.nodes.spec import Retry, Timeout, policies, reuse_policy, timeout_policy
 from stepwell.plan.check import timeout_of_sync
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Edge, Node, Plan, Writes
@@ -103,7 +103,7 @@ class entrypoint:
             arun=None if acall is None else arun,
             writes_of=lambda values, task: _writes(values),
             retry=policies(self.retry_policy),
-            cache=self.cache_policy,
+            cache=reuse_policy(self.cache_policy),
             cache_ns=(name, identity_of(func)) if self.cache_policy is not None else (),
             timeout=timeout,
             subgraphs=graphs_in(func),

@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from stepwell.errors import GraphError, OutsideRunError
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.signature import Getter, signature_of
-from stepwell.nodes.spec import Retry, Timeout, policies, timeout_policy
+from stepwell.nodes.spec import Retry, Timeout, policies, reuse_policy, timeout_policy
 from stepwell.scope import current_task
 from stepwell.types import CachePolicy
 
@@ -35,7 +35,7 @@ class TaskFunction(Generic[P, T]):
         self.options = {
             "name": self.name,
             "retry": policies(retry),
-            "cache": cache,
+            "cache": reuse_policy(cache),
             "timeout": timeout_policy(timeout),
             "cache_ns": (self.name, identity_of(func)) if cache is not None else (),
         }

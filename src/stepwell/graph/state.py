@@ -14,7 +14,7 @@ from stepwell.graph.compiling import check, plan_of
 from stepwell.managed.base import ManagedValue
 from stepwell.nodes.calling import Callee, callee_of, name_of
 from stepwell.nodes.signature import destinations_in
-from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, Timeout, timeout_policy
+from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, Timeout, policies, reuse_policy, timeout_policy
 from stepwell.plan import check as checks
 from stepwell.plan.branches import Branch, ends_of
 from stepwell.plan.keys import same_rule
@@ -104,11 +104,11 @@ class StateGraph:
             callee,
             self._node_schema(callee, input_schema),
             defer=defer,
-            metadata=dict(metadata or {}),
-            retry=retry_policy,
-            cache=cache_policy,
+            metadata=checks.metadata(name, metadata),
+            retry=None if retry_policy is None else policies(retry_policy),
+            cache=reuse_policy(cache_policy),
             handler=handler,
-            destinations=_destinations(callee, destinations),
+            destinations=_destinations(name, callee, destinations),
             timeout=timeout_policy(timeout),
             trace=trace_policy,
         )
@@ -138,8 +138,8 @@ class StateGraph:
         """What nodes get that declare nothing of their own. Retry and timeout hold for error handlers as well."""
         given = self.defaults
         self.defaults = NodeDefaults(
-            given.retry if retry_policy is None else retry_policy,
-            given.cache if cache_policy is None else cache_policy,
+            given.retry if retry_policy is None else policies(retry_policy),
+            given.cache if cache_policy is None else reuse_policy(cache_policy),
             given.handler if error_handler is None else callee_of(error_handler, "error_handler", handler=True),
             given.timeout if timeout is None else timeout_policy(timeout),
         )
@@ -312,10 +312,12 @@ class StateGraph:
         return name, node
 
 
-def _destinations(callee: Callee, given: Mapping[str, str] | Sequence[str] | None) -> dict[str, str | None]:
+def _destinations(name: str, callee: Callee, given: Mapping[str, str] | Sequence[str] | None) -> dict[str, str | None]:
     if isinstance(given, Mapping):
         return dict(given)
-    return dict.fromkeys(destinations_in(callee.signature.returned) if given is None else given)
+    if given is None:
+        return dict.fromkeys(destinations_in(callee.signature.returned))
+    return dict.fromkeys(checks.names_in(f"destinations of node {name!r}", given))
 
 
 def _route_name(path: Any, taken: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from stepwell.errors import GraphError, brief
 from stepwell.nodes.calling import Callee
 from stepwell.plan.schema import Schema
 from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
@@ -43,14 +44,38 @@ class NodeDefaults(NamedTuple):
 
 
 def policies(retry: Retry | None) -> tuple[RetryPolicy, ...]:
-    """One policy or several as a tuple; the first that matches an error counts."""
+    """One policy or several as a tuple; the first that matches an error counts. Raises GraphError."""
     if retry is None:
         return ()
-    return (retry,) if isinstance(retry, RetryPolicy) else tuple(retry)
+    several = (retry,) if isinstance(retry, RetryPolicy) else retry
+    if not isinstance(several, Sequence) or not all(isinstance(one, RetryPolicy) for one in several):
+        raise GraphError(
+            f"retry_policy is {brief(retry)}; it is a RetryPolicy or a list of them, like RetryPolicy(max_attempts=5)."
+        )
+    return tuple(several)
+
+
+def reuse_policy(cache: CachePolicy | None) -> CachePolicy | None:
+    """What says that results may be used again. Raises GraphError."""
+    if cache is None or isinstance(cache, CachePolicy):
+        return cache
+    raise GraphError(f"cache_policy is {brief(cache)}; it is a CachePolicy, like CachePolicy(ttl=60).")
 
 
 def timeout_policy(timeout: Timeout | None) -> TimeoutPolicy | None:
-    """A bare number of seconds, or timedelta, bounds the whole attempt."""
-    if timeout is None or isinstance(timeout, TimeoutPolicy):
-        return timeout
-    return TimeoutPolicy(run_timeout=timeout)
+    """A bare number of seconds, or timedelta, bounds the whole attempt. Raises GraphError."""
+    if timeout is None:
+        return None
+    policy = timeout if isinstance(timeout, TimeoutPolicy) else TimeoutPolicy(run_timeout=timeout)
+    for limit in (policy.run_timeout, policy.idle_timeout):
+        if limit is not None and not _is_time(limit):
+            raise GraphError(
+                f"timeout is {brief(timeout)}; it is a number of seconds, a timedelta, or a TimeoutPolicy of those."
+            )
+    return policy
+
+
+def _is_time(limit: Any) -> bool:
+    if isinstance(limit, timedelta):
+        return limit >= timedelta(0)
+    return isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= 0

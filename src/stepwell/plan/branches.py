@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
-from stepwell.errors import RouteError
+from stepwell.errors import GraphError, RouteError
 from stepwell.plan.plan import Edge, Writes
 from stepwell.plan.schema import Schema
 from stepwell.plan.spelling import meant
@@ -116,7 +116,9 @@ def ends_of(path_map: Any, hint: Any) -> dict[Hashable, str] | None:
     if isinstance(path_map, Mapping):
         return dict(path_map)
     if path_map is not None:
-        return {name: name for name in path_map}
+        if not isinstance(path_map, str | Iterable):
+            raise GraphError(f"path_map is {path_map!r}; it is a dict {{answer: node}}, or a list of names of nodes.")
+        return {name: name for name in ((path_map,) if isinstance(path_map, str) else path_map)}
     names = literals_in(hint)
     return {name: name for name in names} or None
 

@@ -35,6 +35,8 @@ RESERVED_KEYS = frozenset(
 
 def node_name(name: str, taken: Collection[str]) -> None:
     """A node's name is text, free, and none that namespaces or the graph itself use."""
+    if not isinstance(name, str):
+        raise GraphError(f"the name of a node is {brief(name)}; it is text: add_node('name', function).")
     if not name:
         raise GraphError("a node has an empty name. Name it: add_node('name', function).")
     if name in (START, END):
@@ -150,6 +152,22 @@ def node_names(option: str, given: Any) -> tuple[str, ...] | Literal["*"]:
     if given is not None and (not isinstance(given, Iterable) or isinstance(given, bytes)):
         raise GraphError(f'{option} is {brief(given)}; it is a list of names of nodes, or "*" for all.')
     return tuple(given or ())
+
+
+def names_in(what: str, given: Any) -> tuple[Any, ...]:
+    """One name or several as a tuple."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise GraphError(f"{what} is {brief(given)}; it is a list of names of nodes, or a dict.")
+    return tuple(given)
+
+
+def metadata(node: str, given: Any) -> dict[str, Any]:
+    """What is said about a node to streams and tracers."""
+    if given is not None and not isinstance(given, Mapping):
+        raise GraphError(f"metadata of node {node!r} is {brief(given)}; it is a dict.")
+    return dict(given or {})
 
 
 def on_busy(given: Any) -> None:
