@@ -237,6 +237,22 @@ class StateSnapshot(NamedTuple):
     tasks: tuple[PregelTask, ...]
     interrupts: tuple[Interrupt, ...] = ()
 
+    def last(self, key: str, count: int = 1) -> list[Any]:
+        """The last `count` elements of the list `values[key]`, oldest first; of a long list nothing else is decoded.
+
+        All of them when there are fewer. KeyError when the state has no such key, TypeError when it holds no list.
+        """
+        if count < 1:
+            raise ValueError(f"count={count}: how many elements from the end, 1 or more")
+        find = getattr(self.values, "last", None)
+        found: list[Any] | None = find(key, count) if find is not None else None
+        if found is not None:
+            return found
+        value = self.values[key]
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{key!r} holds no list but a {type(value).__name__}; read it from values")
+        return list(value[-count:])
+
 
 class StateUpdate(NamedTuple):
     """One update of `bulk_update_state`."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterable, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS
@@ -17,6 +18,9 @@ from stepwell.sql.query import Query
 _GAP: Final = 256
 """Runs that are no farther apart are read together."""
 _FEW: Final = 8
+_A_LOOK: Final = 64
+"""So many items are taken from the rows they lie in, without taking all rows apart."""
+_key: Final = itemgetter(0)
 _LOGS: Final = (1 << LOG_BITS) - 1
 _INDEXES: Final = (1 << INDEX_BITS) - 1
 _READ: Final = (
@@ -27,6 +31,36 @@ Opener = Callable[[bytes, bytes], bytes]
 """(stored bytes, what they are sealed to) → plain bytes."""
 
 
+class _Segment:
+    """Rows of items that were read together, taken apart when somebody asks: a page shows little of its values.
+
+    first, count: the key of the first item wanted, and how many; the first row may begin before it.
+    """
+
+    __slots__ = ("_count", "_first", "_has_holes", "_items", "_rows", "_unseal")
+
+    def __init__(self, rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> None:
+        self._rows, self._first, self._count, self._unseal = rows, first, count, unseal
+        self._items: list[bytes | None] | None = None
+        self._has_holes = True
+
+    def run(self, start: int, stop: int) -> list[Any]:
+        """Items by number in the segment; fewer, or None among them, where some are missing."""
+        if self._items is None and stop - start <= _A_LOOK < self._count:
+            first = self._first + start
+            lower = max(bisect_right(self._rows, first, key=_key) - 1, 0)
+            upper = bisect_left(self._rows, self._first + stop, key=_key)
+            return _taken_apart(self._rows[lower:upper], first, stop - start, self._unseal)
+        if self._items is None:
+            self._items = _taken_apart(self._rows, self._first, self._count, self._unseal)
+            self._rows, self._has_holes = (), None in self._items
+        return self._items[start:stop]
+
+    def misses(self, found: Sequence[bytes | None]) -> bool:
+        """Whether there are holes in what `run` answered."""
+        return self._has_holes and None in found
+
+
 class Fetched:
     """Items that were read, by log and index."""
 
@@ -34,20 +68,20 @@ class Fetched:
 
     def __init__(self, thread: str) -> None:
         self.thread = thread
-        self._segments: dict[int, tuple[list[int], list[list[bytes | None]]]] = {}
+        self._segments: dict[int, tuple[list[int], list[_Segment]]] = {}
 
-    def add(self, log: int, start: int, items: list[bytes | None]) -> None:
+    def add(self, log: int, start: int, segment: _Segment) -> None:
         """Takes items from `start` on. Segments of a log come in order."""
         starts, segments = self._segments.setdefault(log, ([], []))
         starts.append(start)
-        segments.append(items)
+        segments.append(segment)
 
     def run(self, log: int, start: int, stop: int) -> Sequence[bytes]:
         """The bytes of a run. DatabaseError when some are not there."""
         starts, segments = self._segments.get(log, ([], []))
         place = bisect_right(starts, start) - 1
-        found: list[Any] = segments[place][start - starts[place] : stop - starts[place]] if place >= 0 else []
-        if len(found) != stop - start or None in found:
+        found = segments[place].run(start - starts[place], stop - starts[place]) if place >= 0 else []
+        if len(found) != stop - start or segments[place].misses(found):
             raise DatabaseError(
                 f"thread {self.thread!r}: stored values are missing (log {log}, items {start} to {stop - 1}). "
                 "The database was damaged or edited by hand; older checkpoints may still be readable."
@@ -60,20 +94,19 @@ def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = N
     fetched = Fetched(thread)
     spans = joined(runs, _GAP)
     singles = [(log, start) for log, start, stop in spans if stop - start == 1]
-    found = (yield from _single(key, singles, unseal)) if len(singles) > _FEW else {}
+    found = (yield from _single(key, singles)) if len(singles) > _FEW else {}
     for log, start, stop in spans:
         if (log, start) in found and stop - start == 1:
-            fetched.add(log, start, [found[log, start]])
-            continue
-        first = item_key(key, log, start)
-        rows = yield from Query(_READ, (first, first + stop - start))
-        fetched.add(log, start, _run(rows, first, stop - start, unseal))
+            rows: list[tuple[Any, ...]] = [found[log, start]]
+        else:
+            rows = yield from Query(_READ, (item_key(key, log, start), item_key(key, log, start) + stop - start))
+        fetched.add(log, start, _Segment(rows, item_key(key, log, start), stop - start, unseal))
     return fetched
 
 
-def _run(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> list[bytes | None]:
+def _taken_apart(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> list[Any]:
     """The items from key `first` on; None where there is none. The first row may begin before them."""
-    run: list[bytes | None] = [None] * count
+    run: list[Any] = [None] * count
     for key, data in rows:
         at = key - first
         if unseal is None and data[0] == 1:  # a row of one item, as most are in a conversation
@@ -87,15 +120,11 @@ def _run(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Open
     return run
 
 
-def _single(
-    key: int, places: list[tuple[int, int]], unseal: Opener | None
-) -> Generator[Any, Any, dict[tuple[int, int], bytes]]:
-    """Items that stand first in their row, of those asked for: one statement instead of one each."""
+def _single(key: int, places: list[tuple[int, int]]) -> Generator[Any, Any, dict[tuple[int, int], tuple[int, bytes]]]:
+    """Rows of items that stand first in their row, of those asked for: one statement instead of one each."""
     keys = json.dumps([item_key(key, log, index) for log, index in places])
     rows = yield from Query("SELECT key, data FROM items WHERE key IN (SELECT value FROM json_each(?))", (keys,))
-    return {
-        (row_key >> INDEX_BITS & _LOGS, row_key & _INDEXES): _items(row_key, data, unseal)[0] for row_key, data in rows
-    }
+    return {(row[0] >> INDEX_BITS & _LOGS, row[0] & _INDEXES): row for row in rows}
 
 
 def _items(row_key: int, data: bytes, unseal: Opener | None) -> list[bytes]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from stepwell.checkpoint.elements import Shared
 from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.hanging import children_of, done_by, pending_of
 from stepwell.checkpoint.heads import head
 from stepwell.checkpoint.pack import pack_id, unpack_id
-from stepwell.checkpoint.read import Around, Shared, open_row
+from stepwell.checkpoint.read import Around, open_row
 from stepwell.checkpoint.row_sql import COLUMNS, Reading
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
@@ -206,7 +207,7 @@ class Listing:
             found = Around(head=heads[key, ns], last_id="", leaf=not followers, branch=MAIN)
             found.pending = tuple((yield from pending_of(reading, row, ns)))
             found.done = done_by(followers)
-            found.shared = shared.setdefault(row.thread, {})
+            found.shared = shared.setdefault(row.thread, Shared())
             around.append(found)
             tasks.setdefault(row.thread, []).extend((*found.pending, *found.done))
         fetched = {}

@@ -52,7 +52,11 @@ def unpack_items(row: bytes) -> list[bytes]:
     count, at = get_int(row, 0)
     sizes = []
     for _ in range(count):
-        size, at = get_int(row, at)
+        size = row[at]
+        at += 1
+        if size > 127:  # get_int, without a call for each item
+            more, at = get_int(row, at)
+            size = size & 127 | more << 7
         sizes.append(size)
     items = []
     for size in sizes:

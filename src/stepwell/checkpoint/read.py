@@ -6,13 +6,13 @@ A storage hands in `Items`: the bytes it has read, or its own dicts. What leaves
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final
 
 from stepwell.checkpoint.cutting import Cut, Piece, put_together
 from stepwell.checkpoint.diff_mapping import read_entry
-from stepwell.checkpoint.garbage import undisturbed
+from stepwell.checkpoint.elements import Items, Shared, elements, last_elements
 from stepwell.checkpoint.kept import (
     Kept,
     KeptFields,
@@ -49,24 +49,12 @@ from stepwell.checkpoint.refs import (
 )  # fmt: skip
 from stepwell.checkpoint.rows import Cell, Row, State, StoredTask
 from stepwell.checkpoint.stage import Base, Stager
-from stepwell.checkpoint.work import COPIED, Codec
+from stepwell.checkpoint.work import Codec
 from stepwell.saves import At, Fence, Loaded, TaskRecord
 from stepwell.types import Overwrite, Send
 
 _PLAIN_KEYS: Final = frozenset({str, int, bytes})
 _UNREAD: Final = object()
-
-
-class Items(Protocol):
-    """Stored items by place."""
-
-    def run(self, log: int, start: int, stop: int) -> Sequence[bytes]:
-        """The bytes of a run, one per item."""
-        ...
-
-
-Shared: TypeAlias = dict[tuple[int, int], Any]
-"""(log, index) → decoded element, for checkpoints that are read together."""
 
 
 @dataclass(slots=True)
@@ -167,6 +155,13 @@ class Values(Mapping[str, Any]):
             values[name] = self._opened.value_of(name, self._names[name])
         return values[name]
 
+    def last(self, name: str, count: int) -> list[Any] | None:
+        """The last elements of a stored list that was not read yet, and nothing else of it; None for anything else."""
+        ref = self._names[name]
+        if name in self._values or type(ref) is not Slices or ref.kind != LIST:
+            return None
+        return self._opened.last_of(ref, count)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
@@ -213,6 +208,10 @@ class OpenState:
         value, self._decoded[name] = _decode(self._codec, ref, kept, self._shared)
         return value
 
+    def last_of(self, ref: Slices, count: int) -> list[Any]:
+        """The last elements of a list, fresh."""
+        return last_elements(self._codec, self._items, ref.parts, count)
+
 
 def read_value(codec: Codec, ref: Ref, items: Items) -> Any:
     """The value of a reference."""
@@ -253,7 +252,9 @@ def _kept(codec: Codec, ref: Ref, items: Items) -> Kept:
     if type(ref) is Fields:
         return _record(codec, ref, items) if ref.kind == RECORD else KeptFields(ref)
     assert type(ref) is Slices
-    data = [item for run in ref.parts for item in items.run(*run)]
+    data: list[bytes] = []
+    for run in ref.parts:
+        data += items.run(*run)
     if ref.kind in SEQUENCES:
         return KeptSequence(ref, None, data, len(data), sum(map(len, data)))
     if ref.kind in MAPPINGS or ref.kind in SETS:
@@ -291,35 +292,19 @@ def _bytes_of(kept: Kept) -> Piece:
 def _decode(codec: Codec, ref: Slices, kept: Kept, shared: Shared | None) -> tuple[Any, Kept]:
     """(value, what is kept of it with its objects known)."""
     if type(kept) is KeptSequence:
-        elements = _elements(codec, kept, shared)
-        known = KeptSequence(ref, elements, kept.encoded(), kept.count, kept.live_bytes)
+        found = elements(codec, kept, shared)
+        known = KeptSequence(ref, found, kept.encoded(), kept.count, kept.live_bytes)
         if ref.kind == LIST:
-            return elements.copy(), known
+            return found.copy(), known
         if ref.kind == TUPLE:
-            return tuple(elements), known
+            return tuple(found), known
         queue: deque[Any] = codec.decode(ref.shell) if ref.shell else deque()
-        queue.extend(elements)
+        queue.extend(found)
         return queue, known
     if type(kept) is KeptMapping:
         return _decode_entries(codec, ref, kept)
     assert type(kept) is KeptText
     return kept.value, kept
-
-
-def _elements(codec: Codec, kept: KeptSequence, shared: Shared | None) -> list[Any]:
-    if shared is None:
-        with undisturbed(kept.count):
-            return codec.decode_all(kept.encoded())
-    decode, elements = codec.decode, []
-    spots = ((log, index) for log, start, stop in kept.ref.parts for index in range(start, stop))
-    for spot, data in zip(spots, kept.encoded(), strict=True):
-        element = shared.get(spot, _UNREAD)
-        if element is _UNREAD:
-            element = decode(data)
-            if type(element) not in COPIED:
-                shared[spot] = element
-        elements.append(element)
-    return elements
 
 
 def _decode_entries(codec: Codec, ref: Slices, kept: KeptMapping) -> tuple[Any, Kept]:

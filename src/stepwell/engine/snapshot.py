@@ -166,9 +166,18 @@ def _values_of(run: Run, loaded: Loaded) -> Any:
         run.require_known(state, name)
         return channel.view(state)
 
+    def read_last(name: str, count: int) -> list[Any] | None:
+        find = getattr(loaded.values, "last", None)  # values of savers by others are plain mappings
+        if find is None or name not in stored or not plan.channels[name].direct:
+            return None
+        found: list[Any] | None = find(stored[name], count)
+        if found is not None:
+            run.require_known(found, name)
+        return found
+
     if isinstance(plan.stream, str):
         return read(plan.stream) if run.is_available(plan.stream) else None
-    return LazyValues([name for name in plan.stream if run.is_available(name)], read)
+    return LazyValues([name for name in plan.stream if run.is_available(name)], read, read_last)
 
 
 def _show_finished(run: Run, records: Sequence[TaskRecord]) -> None:

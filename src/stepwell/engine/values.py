@@ -12,12 +12,22 @@ from stepwell.copies import COPIERS, copied
 class LazyValues(dict[str, Any]):
     """A dict in every way; what is behind a key is read on first access, and only then may fail."""
 
-    __slots__ = ("_read", "_unread")
+    __slots__ = ("_read", "_read_last", "_unread")
 
-    def __init__(self, names: Iterable[str], read: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        read: Callable[[str], Any],
+        read_last: Callable[[str, int], list[Any] | None] = lambda name, count: None,
+    ) -> None:
+        """`read_last`: the last elements of a list alone; None where all of it has to be read."""
         super().__init__(dict.fromkeys(names))
         self._unread = set(self)
-        self._read = read
+        self._read, self._read_last = read, read_last
+
+    def last(self, name: str, count: int) -> list[Any] | None:
+        """The last `count` elements of a stored list that nobody read yet; None where `self[name]` is as good."""
+        return self._read_last(name, count) if name in self._unread else None
 
     def _fill(self) -> dict[str, Any]:
         """All of it, read."""

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar, cast
 
 from stepwell.checkpoint import beats
+from stepwell.checkpoint.elements import Shared
 from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once
 from stepwell.checkpoint.memory.thread import ThreadRows
@@ -120,7 +121,7 @@ class MemoryChain(MemoryShelf):
         branch: str | None,
         head: str | None,
         fence: Fence | None = None,
-        shared: Any = None,
+        shared: Shared | None = None,
     ) -> Loaded:
         key = (row.ns, row.id)
         around = Around(
@@ -245,12 +246,14 @@ class MemoryChain(MemoryShelf):
         more = limit is not None and len(shown) > limit
         if more:
             shown = shown[:limit]
-        shared: dict[str, dict[Any, Any]] = {}
+        shared: dict[str, Shared] = {}
         items = []
         for row in shown:
             thread = self.threads[row.thread]
             head = thread.head(row.ns, MAIN)
-            items.append(self._open(thread, row, branch=MAIN, head=head, shared=shared.setdefault(row.thread, {})))
+            items.append(
+                self._open(thread, row, branch=MAIN, head=head, shared=shared.setdefault(row.thread, Shared()))
+            )
         return Page(tuple(items), _token(shown[-1]) if more and shown else None)
 
     def _line(self, at: At, before: str | None) -> Iterator[Row]:
