@@ -51,6 +51,13 @@ def talk(before: Callable[[str], None] = lambda text: None, driver: str = "sync"
     return graph
 
 
+def call(app: Any, driver: str, given: Any, thread: str) -> Any:
+    """A whole run through one driver or the other."""
+    if driver == "sync":
+        return app.invoke(given, config(thread))
+    return asyncio.run(app.ainvoke(given, config(thread)))
+
+
 def _wait_for(file: str) -> None:
     """Until the file is there."""
     end = time.monotonic() + PATIENCE_S
@@ -113,7 +120,9 @@ def read(path: str, thread: str) -> list[str]:
         return list(talk().compile(checkpointer=saver).get_state(config(thread)).values.get("said", ()))
 
 
-def hold(path: str, thread: str, name: str, holding: str, until: str, lease_s: float = 30.0) -> dict[str, Any]:
+def hold(
+    path: str, thread: str, name: str, holding: str, until: str, lease_s: float = 30.0, driver: str = "sync"
+) -> dict[str, Any]:
     """A run that stays in its first node: `holding` appears once it is there, it goes on when `until` appears."""
 
     def stay(text: str) -> None:
@@ -122,17 +131,18 @@ def hold(path: str, thread: str, name: str, holding: str, until: str, lease_s: f
             _wait_for(until)
 
     with SqliteSaver.from_conn_string(path, lease_s=lease_s) as saver:
-        app = talk(stay).compile(checkpointer=saver)
+        app = talk(stay, driver).compile(checkpointer=saver)
         try:
-            return {"said": app.invoke({"said": [name]}, config(thread))["said"], "error": None}
+            return {"said": call(app, driver, {"said": [name]}, thread)["said"], "error": None}
         except StepwellError as error:
             return {"said": None, "error": type(error).__name__}
 
 
-def say_once(path: str, thread: str, name: str, lease_s: float = 30.0) -> list[str]:
+def say_once(path: str, thread: str, name: str, lease_s: float = 30.0, driver: str = "sync") -> list[str]:
     """One run, after whoever holds the thread."""
     with SqliteSaver.from_conn_string(path, lease_s=lease_s) as saver:
-        said: list[str] = talk().compile(checkpointer=saver).invoke({"said": [name]}, config(thread))["said"]
+        app = talk(driver=driver).compile(checkpointer=saver)
+        said: list[str] = call(app, driver, {"said": [name]}, thread)["said"]
         return said
 
 
@@ -184,13 +194,13 @@ def ask(path: str, thread: str, acts: str) -> bool:
         return bool(app.get_state(config(thread)).interrupts)
 
 
-def answer(path: str, thread: str, acts: str, go: str, on_busy: str) -> str:
+def answer(path: str, thread: str, acts: str, go: str, on_busy: str, driver: str) -> str:
     """Answers the question once `go` is there; "done", or the name of the error."""
     with SqliteSaver.from_conn_string(path) as saver:
         app = approval(acts).compile(checkpointer=saver, on_busy=on_busy)
         _wait_for(go)
         try:
-            app.invoke(Command(resume="yes"), config(thread))
+            call(app, driver, Command(resume="yes"), thread)
         except StepwellError as error:
             return type(error).__name__
         return "done"
