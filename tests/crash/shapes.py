@@ -14,9 +14,18 @@ from stepwell.types import interrupt
 ASKER, QUESTION, ANSWER = "ask", "go on?", "yes"
 
 
+def united(old: list[str], new: list[str]) -> list[str]:
+    """What is new behind what is old: a graph that is a node gives back all of the list that it was given."""
+    return [*old, *(name for name in new if name not in old)]
+
+
 class State(TypedDict):
     trail: Annotated[list[str], operator.add]
     answer: str
+
+
+class SharedState(TypedDict):
+    trail: Annotated[list[str], united]
 
 
 class Shape(NamedTuple):
@@ -58,7 +67,7 @@ class Nodes:
         return self._made(name, lambda: {"trail": [name], "answer": interrupt(QUESTION)})
 
     def _made(self, name: str, answer: Callable[[], Any]) -> Callable[[State], Any]:
-        def body(state: State) -> Any:
+        def body(state: Any) -> Any:
             self._diary.write(f"start {name}")
             if self._pause_s:
                 time.sleep(self._pause_s)
@@ -66,7 +75,7 @@ class Nodes:
             self._diary.write(f"end {name}")
             return update
 
-        async def abody(state: State) -> Any:
+        async def abody(state: Any) -> Any:
             return body(state)
 
         return body if self.driver == "sync" else abody
@@ -93,16 +102,34 @@ def side_by_side(nodes: Nodes) -> StateGraph:
 
 
 def nested(nodes: Nodes) -> StateGraph:
-    inner = StateGraph(State)
+    """A graph that is called by a node."""
+    return _around(nodes, State, _called(_inner(nodes, State).compile(), nodes.driver))
+
+
+def added(nodes: Nodes) -> StateGraph:
+    """A graph that is a node."""
+    return _around(nodes, SharedState, _inner(nodes, SharedState).compile())
+
+
+def remembering(nodes: Nodes) -> StateGraph:
+    """A graph that is a node and has a memory of its own."""
+    return _around(nodes, SharedState, _inner(nodes, SharedState).compile(checkpointer=True))
+
+
+def _inner(nodes: Nodes, state: Any) -> StateGraph:
+    inner = StateGraph(state)
     inner.add_node("first", nodes.node("first"))
     inner.add_node("second", nodes.node("second"))
     inner.add_edge(START, "first")
     inner.add_edge("first", "second")
     inner.add_edge("second", END)
+    return inner
 
-    outer = StateGraph(State)
+
+def _around(nodes: Nodes, state: Any, inner: Any) -> StateGraph:
+    outer = StateGraph(state)
     outer.add_node("before", nodes.node("before"))
-    outer.add_node("inner", _called(inner.compile(), nodes.driver))
+    outer.add_node("inner", inner)
     outer.add_node("after", nodes.node("after"))
     for edge in ((START, "before"), ("before", "inner"), ("inner", "after"), ("after", END)):
         outer.add_edge(*edge)
@@ -131,9 +158,12 @@ def asking(nodes: Nodes) -> StateGraph:
     return graph
 
 
+WITHIN = (frozenset({"before"}), frozenset({"first"}), frozenset({"second"}), frozenset({"after"}))
 SHAPES = {
     "row": Shape(row, (frozenset("a"), frozenset("b"), frozenset("c"))),
     "side by side": Shape(side_by_side, (frozenset({"left", "middle", "right"}), frozenset({"join"}))),
-    "nested": Shape(nested, (frozenset({"before"}), frozenset({"first"}), frozenset({"second"}), frozenset({"after"}))),
+    "nested": Shape(nested, WITHIN),
+    "added": Shape(added, WITHIN),
+    "remembering": Shape(remembering, WITHIN),
     "asking": Shape(asking, (frozenset({"before"}), frozenset({"ask"}), frozenset({"act"}))),
 }
