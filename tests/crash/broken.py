@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 from typing import Any
@@ -17,18 +18,19 @@ DEFAULT = apsw.vfs_names()[0]
 TURN: dict[str, Any] = {"trail": ["x" * 2000]}
 
 
-def fills_the_disk(path: str, diary: str, driver: str, room_bytes: int) -> dict[str, Any]:
+def fills_the_disk(path: str, diary: str, driver: str, library: str, room_bytes: int) -> dict[str, Any]:
     """Runs until a file of the database may not grow any more; tells the error and the last run that came back."""
-    graph = row(Nodes(Diary(diary), "sync"))
+    graph = row(Nodes(Diary(diary), driver))
     done = 0
-    with SqliteSaver.from_conn_string(path, driver=driver) as saver:
+    with SqliteSaver.from_conn_string(path, driver=library) as saver:
         app = graph.compile(checkpointer=saver)
-        app.invoke(TURN, CONFIG)
+        run = app.invoke if driver == "sync" else lambda *given: asyncio.run(app.ainvoke(*given))
+        run(TURN, CONFIG)
         largest = max(os.stat(path + end).st_size for end in ("", "-wal") if os.path.exists(path + end))
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room_bytes, resource.RLIM_INFINITY))
         try:
             for _ in range(1000):
-                app.invoke(TURN, CONFIG)
+                run(TURN, CONFIG)
                 done += 1
         except DatabaseError as error:
             told = {"type": type(error).__name__, "message": str(error)}

@@ -12,16 +12,16 @@ from tests.crash.shapes import SHAPES
 BROKEN = "tests.crash.broken"
 
 
-@pytest.mark.parametrize("driver", ["sqlite3", "apsw"])
+@pytest.mark.parametrize("driver", ["sync", "async"])
+@pytest.mark.parametrize("library", ["sqlite3", "apsw"])
 class DescribeAFullDisk:
     def test_is_a_typed_error_that_says_so_and_keeps_every_acknowledged_run(
-        self, children: Nursery, tmp_path: Path, driver: str
+        self, children: Nursery, tmp_path: Path, library: str, driver: str
     ) -> None:
         path, diary = str(tmp_path / "threads.sqlite"), str(tmp_path / "diary")
+        given = {"path": path, "diary": diary, "library": library, "driver": driver}
 
-        told = children.run(
-            f"{BROKEN}:fills_the_disk", path=path, diary=diary, driver=driver, room_bytes=200_000
-        ).told()
+        told = children.run(f"{BROKEN}:fills_the_disk", room_bytes=200_000, **given).told()
 
         assert told["error"]["type"] == "DatabaseError"
         assert "disk" in told["error"]["message"]
@@ -29,12 +29,11 @@ class DescribeAFullDisk:
         assert acknowledged <= told["found"] <= acknowledged + 3
 
     def test_leaves_a_sound_file_that_the_next_process_goes_on_with(
-        self, children: Nursery, tmp_path: Path, driver: str
+        self, children: Nursery, tmp_path: Path, library: str, driver: str
     ) -> None:
         path, diary = str(tmp_path / "threads.sqlite"), str(tmp_path / "diary")
-        full = children.run(
-            f"{BROKEN}:fills_the_disk", path=path, diary=diary, driver=driver, room_bytes=100_000
-        ).told()
+        given = {"path": path, "diary": diary, "library": library, "driver": driver}
+        full = children.run(f"{BROKEN}:fills_the_disk", room_bytes=100_000, **given).told()
 
         found = children.run("tests.crash.children:heir", path=path, diary=diary, shape="row").told()
 
