@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-from typing import Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
 
+from stepwell.digests import blake2b
 from stepwell.errors import ThreadIdError
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 GREGORIAN_100NS: Final = 0x01B21DD213814000  # 1582-10-15 to 1970-01-01, in the ticks of UUID version 6
 
 
 def as_uuid_text(value: str | UUID, what: str = "checkpoint_id") -> str:
     """`value` as canonical lower-case UUID text; ThreadIdError when it is none."""
+    from uuid import UUID  # 2 ms of the import of a graph, which asks for no id by name
+
     if isinstance(value, UUID):
         return str(value)
     try:

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from hashlib import blake2b
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
+from stepwell.digests import blake2b
 from stepwell.errors import StepwellError, WrongTypeError
 from stepwell.parts import CheckpointPayload as CheckpointPayload
 from stepwell.parts import CheckpointStreamPart as CheckpointStreamPart

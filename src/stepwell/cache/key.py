@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import warnings
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.cache.base import FullKey
+from stepwell.digests import blake2b
 from stepwell.errors import SerializationError
 from stepwell.serde.codec import Codec
 from stepwell.serde.registry import Registry

@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from stepwell.digests import blake2b
 from stepwell.errors import GraphInterrupt, InvalidResumeError, UnknownInterruptError
 from stepwell.saves import TaskRecord
 from stepwell.types import Interrupt

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, TypedDict
-from uuid import uuid4
 
 from stepwell.channels.pure import pure
 from stepwell.errors import InvalidUpdateError, OutsideRunError
@@ -89,6 +88,8 @@ def push_message(message: Any, *, state_key: str | None = "messages") -> Any:
 
 def new_id() -> str:
     """A random id."""
+    from uuid import uuid4  # as in ids.py
+
     return str(uuid4())
 
 

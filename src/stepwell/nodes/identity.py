@@ -6,9 +6,10 @@ import inspect
 import os
 import weakref
 from functools import partial
-from hashlib import blake2b
 from types import CodeType, FunctionType
 from typing import Any, Final
+
+from stepwell.digests import blake2b
 
 _DEPTH: Final = 8
 """How deep what an object holds is looked at; below, an object stands for itself."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Final
-from uuid import UUID
 
 from stepwell.constants import CONF
 from stepwell.errors import ConfigError, brief
@@ -91,6 +90,8 @@ def _run_name(key: str, value: Any) -> None:
 
 
 def _run_id(key: str, value: Any) -> None:
+    from uuid import UUID  # as in ids.py
+
     if isinstance(value, bool) or not isinstance(value, str | int | UUID):
         raise ConfigError(
             f"config['run_id'] is {_named(value)}; it is a UUID, or its text. Leave it out for a new one."

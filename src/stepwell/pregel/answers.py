@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
+from stepwell.digests import blake2b
 from stepwell.errors import InvalidResumeError, SerializationError, brief
 from stepwell.types import Interrupt
 

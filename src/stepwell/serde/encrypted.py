@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from hashlib import blake2b
 from hmac import compare_digest
 from importlib import import_module
 from typing import Any, Final
 
+from stepwell.digests import blake2b
 from stepwell.errors import SealError
 from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.serde.protocol import CipherProtocol, SerializerProtocol
