@@ -6,11 +6,14 @@ from typing import Annotated, Literal, TypedDict
 
 import pytest
 
+from stepwell.cache.memory import InMemoryCache
+from stepwell.channels import LastValue
 from stepwell.errors import GraphError
 from stepwell.func import entrypoint
 from stepwell.graph import END, START, StateGraph
 from stepwell.managed import IsLastStep
 from stepwell.plan import check as checks
+from stepwell.pregel import Pregel
 from stepwell.types import Command, TimeoutPolicy
 from stepwell.warnings import StepwellWarning
 
@@ -365,6 +368,40 @@ class DescribeTheKeysOfAState:
 
         with pytest.raises(GraphError, match="Other has the managed value 'last'"):
             StateGraph(State, **{part: Other})
+
+
+class DescribeWhatIsOfAnotherKind:
+    @pytest.mark.parametrize(
+        ("build", "said"),
+        [
+            (lambda: StateGraph({"log": list}), "a schema is .*of type dict; it is a class"),
+            (lambda: StateGraph(None), "a schema is None"),
+            (lambda: StateGraph(State, input_schema="State"), "a schema is 'State'"),
+            (lambda: StateGraph(State).add_edge(5, "a"), "is 5; it is a list of names"),
+            (lambda: StateGraph(State).add_edge("a", ["b"]), "both are names of nodes"),
+            (lambda: StateGraph(State).add_edge("a", 5), "both are names of nodes"),
+            (lambda: StateGraph(State).add_sequence(5), "add_sequence was given no nodes, but 5"),
+            (lambda: entrypoint(lambda given: given), r"it needs parentheses. Write @entrypoint\(\)"),
+            (lambda: pregel({"n": 5}), "node 'n' is 5; it is a NodeBuilder"),
+            (lambda: pregel(5), "nodes is 5; it is a dict"),
+            (lambda: pregel({}, step_timeout="x"), "step_timeout is 'x'; it is how many seconds"),
+        ],
+    )
+    def test_is_refused_by_name(self, build, said):
+        with pytest.raises(GraphError, match=said):
+            build()
+
+    def test_is_no_node_whose_cache_is_cleared(self, graph):
+        compiled = graph.compile(cache=InMemoryCache())
+
+        compiled.clear_cache("a")
+        with pytest.raises(GraphError, match="clear_cache names 'x', which is no node"):
+            compiled.clear_cache(["x"])
+
+
+def pregel(nodes, **options):
+    channels = {"a": LastValue(str)}
+    return Pregel(nodes=nodes, channels=channels, input_channels="a", output_channels="a", **options)
 
 
 class DescribeASequence:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Final, Generic, TypeVar, get_args, get_origin
 
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.ephemeral_value import EphemeralValue
 from stepwell.channels.last_value import LastValue
-from stepwell.errors import EmptyInputError, UnsupportedError
+from stepwell.errors import EmptyInputError, GraphError, UnsupportedError
 from stepwell.nodes.calling import callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
@@ -55,6 +56,11 @@ class entrypoint:
         retry_policy: Retry | None = None,
         timeout: Timeout | None = None,
     ) -> None:
+        if isinstance(checkpointer, FunctionType):
+            raise GraphError(
+                f"@entrypoint was given the function {checkpointer.__name__!r} for a checkpointer: it needs "
+                "parentheses. Write @entrypoint(), or @entrypoint(checkpointer=...)."
+            )
         self.checkpointer = checkpointer
         self.store = store
         self.cache = cache

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.last_value import LastValue
-from stepwell.errors import GraphError
+from stepwell.errors import GraphError, brief
 from stepwell.graph.compiled import CompiledStateGraph
 from stepwell.graph.compiling import check, plan_of
 from stepwell.managed.base import ManagedValue
@@ -116,8 +116,11 @@ class StateGraph:
 
     def add_sequence(self, nodes: Sequence[Any]) -> Self:
         """Adds nodes, callables or (name, callable), each with an edge from the one before."""
-        if not nodes:
-            raise GraphError("add_sequence was given no nodes. Give at least one, a callable or (name, callable).")
+        if isinstance(nodes, str) or not isinstance(nodes, Sequence) or not nodes:
+            raise GraphError(
+                f"add_sequence was given no nodes, but {brief(nodes)}. Give at least one, a callable or "
+                "(name, callable)."
+            )
         before: str | None = None
         for node in nodes:
             name, action = node if isinstance(node, tuple) else (name_of(node), node)
@@ -154,7 +157,7 @@ class StateGraph:
             checks.edge(start_key, end_key)
             self.edges[start_key, end_key] = None
             return self
-        starts = tuple(start_key)
+        starts = checks.names_in(f"the start of an edge to {end_key!r}", start_key)
         if not starts or START in starts:
             raise GraphError(
                 f"an edge to {end_key!r} begins at {list(starts)!r}. A list names the nodes to wait for, at least one; "
@@ -266,6 +269,7 @@ class StateGraph:
 
     def _add_schema(self, typ: Any, *, managed: bool = True) -> Schema:
         """The keys of a schema become keys of the state, whoever mentions it."""
+        checks.schema(typ)
         for known in self.schemas:
             if known.typ is typ and (managed or not known.managed):
                 return known

@@ -69,6 +69,12 @@ def _storable(name: str, what: str) -> None:
 
 def edge(start: str, end: str) -> None:
     """An edge leads from somewhere before the end to somewhere behind the beginning."""
+    for name in (start, end):
+        if not isinstance(name, str):
+            raise GraphError(
+                f"an edge leads from {brief(start)} to {brief(end)}; both are names of nodes, and the start may be a "
+                "list of them. Write one edge for each end."
+            )
     if start == END:
         raise GraphError(f"an edge leads from END to {end!r}. Nothing runs after the end; begin it at a node or START.")
     if end == START:
@@ -168,6 +174,21 @@ def metadata(node: str, given: Any) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise GraphError(f"metadata of node {node!r} is {brief(given)}; it is a dict.")
     return dict(given or {})
+
+
+def schema(given: Any) -> None:
+    """A schema is a type, not a value of one."""
+    if given is None or isinstance(given, str | bytes | int | float | list | tuple | set | dict):
+        raise GraphError(
+            f"a schema is {brief(given)}, of type {type(given).__name__}; it is a class, a TypedDict for example: "
+            "class State(TypedDict): log: Annotated[list, operator.add]."
+        )
+
+
+def step_timeout(given: Any) -> None:
+    """For how many seconds a superstep may run."""
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0):
+        raise GraphError(f"step_timeout is {brief(given)}; it is how many seconds a superstep may take, from 0.")
 
 
 def on_busy(given: Any) -> None:

@@ -152,6 +152,8 @@ def plan_of_pregel(
     state, managed = _declared(channels or {})
     shown = _listed(stream_channels) if stream_channels is not None else tuple(state)
     inputs, outputs = _listed(input_channels), _listed(output_channels)
+    checks.step_timeout(options.get("step_timeout"))
+    _check_kinds(nodes)
     declared = {key: node.build() if isinstance(node, NodeBuilder) else node for key, node in nodes.items()}
     _check(declared, {*state, *managed}, inputs, outputs, shown)
     before = checks.node_names("interrupt_before_nodes", options.get("interrupt_before_nodes"))
@@ -180,6 +182,16 @@ def plan_of_pregel(
         step_timeout=options.get("step_timeout"),
         entry=None,
     )
+
+
+def _check_kinds(nodes: Any) -> None:
+    if not isinstance(nodes, Mapping):
+        raise GraphError(f"nodes is {brief(nodes)}; it is a dict of names and NodeBuilders.")
+    for name, node in nodes.items():
+        if not isinstance(node, NodeBuilder | PregelNode):
+            raise GraphError(
+                f"node {name!r} is {brief(node)}; it is a NodeBuilder: NodeBuilder().subscribe_only(...).do(...)."
+            )
 
 
 def _declared(

@@ -10,7 +10,7 @@ from stepwell.config import merge_configs
 from stepwell.engine.layout import layout_of
 from stepwell.engine.looking import Viewed
 from stepwell.errors import GraphError
-from stepwell.plan.check import graph_name
+from stepwell.plan.check import graph_name, interrupt_names, names_in
 from stepwell.plan.entries import check_config
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Plan
@@ -165,7 +165,8 @@ class Pregel(Running, Looking, Describing, Chaining):
             await self.cache.aclear(self._cache_namespaces(nodes))
 
     def _cache_namespaces(self, nodes: Sequence[str] | None) -> list[tuple[str, ...]]:
-        wanted = self.plan.nodes if nodes is None else nodes
+        wanted = self.plan.nodes if nodes is None else names_in("nodes", nodes)
+        interrupt_names("clear_cache", wanted, self.plan.nodes)
         return [self.plan.nodes[name].cache_ns for name in wanted if self.plan.nodes[name].cache is not None]
 
     def __repr__(self) -> str:
