@@ -273,18 +273,6 @@ class DescribeWhatIsRefused:
         with pytest.raises(ZeroDivisionError):
             updated(loaded(), only({"x": 1}, "a"), made=plan(broken))
 
-    def test_what_the_schema_forbids(self):
-        def refuse(writes):
-            raise InvalidValueError("x is no number")
-
-        with pytest.raises(InvalidValueError, match="x is no number"):
-            updated(loaded(), only({"x": "one"}, "a"), made=a_then_b(validate=refuse))
-
-    def test_what_the_schema_allows_is_taken(self):
-        run, _ = updated(loaded(), only({"x": 1}, "a"), made=a_then_b(validate=lambda writes: None))
-
-        assert run.cells["x"] == 1
-
     def test_a_copy_of_nothing(self):
         with pytest.raises(InvalidUpdateError, match="thread 't' has no checkpoint to copy"):
             updated(unknown_thread(), only(None, "__copy__"))

@@ -14,7 +14,6 @@ from stepwell.errors import (
     GraphInterrupt,
     InterruptSwallowedError,
     InvalidResumeError,
-    InvalidValueError,
     NodeCancelledError,
     NodeTimeoutError,
     ParentCommand,
@@ -75,17 +74,6 @@ class DescribeALoneTask:
         assert played.trace == ["Next", "Emit"]
         assert fields(played.effects[1]) == {"ns": [], "mode": "custom", "payload": "chunk"}
         assert played.result == [a]
-
-    def test_is_refused_what_its_schema_forbids(self):
-        def refuse(writes):
-            raise InvalidValueError("x is no number")
-
-        run = run_of(plan(node("a"), validate=refuse), heard=frozenset({"custom"}))
-        _, [a], core = start("a", run=run)
-
-        played = play(core, [ends(a, x="one")])
-
-        assert isinstance(played.error, InvalidValueError)
 
     def test_that_is_stopped_comes_back_first_and_is_kept_when_it_finished(self):
         _, [a], core = start("a")

@@ -10,12 +10,12 @@ from stepwell.copies import copied_writes
 from stepwell.engine.adopting import stored_records
 from stepwell.engine.apply import Moves, apply_writes, close_channels, discard, discard_routes
 from stepwell.engine.due import due_tasks
-from stepwell.engine.effects import Next, Release
+from stepwell.engine.effects import Next
 from stepwell.engine.entering import carried, end_step, followed, input_task, standing, try_input
 from stepwell.engine.interrupts import open_questions
 from stepwell.engine.opening import EMPTY_STEP, open_run
 from stepwell.engine.run import Run
-from stepwell.engine.saving import Source, Steps, commit_step, save_records, step_records
+from stepwell.engine.saving import Source, Steps, commit_step, give_back, save_records, step_records
 from stepwell.engine.task import PULL, Task
 from stepwell.errors import InvalidUpdateError, InvalidValueError, ParentCommand, brief
 from stepwell.saves import TaskRecord
@@ -38,16 +38,10 @@ def update_thread(run: Run, supersteps: Sequence[Sequence[StateUpdate]]) -> Step
     except GeneratorExit:  # dropped where it stands: nobody answers any more
         raise
     except BaseException:
-        yield from _give_back(run)
+        yield from give_back(run)
         raise
-    yield from _give_back(run)
+    yield from give_back(run)
     return run.checkpoint_id
-
-
-def _give_back(run: Run) -> Steps[None]:
-    if run.fence is not None and run.parent is None:
-        fence, run.fence = run.fence, None
-        yield Release(fence)
 
 
 def _check(run: Run, updates: Sequence[StateUpdate]) -> None:
@@ -202,10 +196,7 @@ def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]
         ) from None
     if task.error is not None:
         raise task.error
-    writes = copied_writes(task.writes, "the update of node", task.name)
-    if run.plan.validate is not None:
-        run.plan.validate(writes)
-    return writes
+    return copied_writes(task.writes, "the update of node", task.name)
 
 
 def _given(writes_of: Any, values: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from stepwell.engine.apply import Moves, apply_writes, close_channels
 from stepwell.engine.due import due_tasks, next_names
-from stepwell.engine.effects import Release
 from stepwell.engine.entering import enter
 from stepwell.engine.events import show_checkpoint, show_end, show_interrupts, show_starts, show_values
 from stepwell.engine.faults import error_record
@@ -19,6 +18,7 @@ from stepwell.engine.saving import (
     Steps,
     commit_step,
     drop_input,
+    give_back,
     record_of,
     save_exit,
     save_records,
@@ -217,7 +217,7 @@ def _close(run: Run) -> Steps[None]:
     above = run.parent.run if run.parent is not None else None
     if above is not None and run.head is not None and run.parent.id not in run.ns:  # type: ignore[union-attr]  # as above
         above.children[run.ns] = run.head
-    yield from _give_back(run)
+    yield from give_back(run)
 
 
 def _save_owed(run: Run) -> Steps[None]:
@@ -243,12 +243,6 @@ def _close_after(run: Run, error: BaseException) -> Steps[None]:
     except Exception as second:
         error.add_note(f"And while saving what the run had finished: {type(second).__name__}: {second}")
     try:
-        yield from _give_back(run)
+        yield from give_back(run)
     except Exception as second:
         error.add_note(f"And while giving the thread back: {type(second).__name__}: {second}")
-
-
-def _give_back(run: Run) -> Steps[None]:
-    if run.parent is None and run.fence is not None:
-        fence, run.fence = run.fence, None
-        yield Release(fence)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from stepwell.engine.apply import Moves
 from stepwell.engine.effects import Commit as CommitEffect
-from stepwell.engine.effects import Effect, Now, SaveWrites, Settle
+from stepwell.engine.effects import Effect, Now, Release, SaveWrites, Settle
 from stepwell.engine.faults import error_record
 from stepwell.engine.run import Run
 from stepwell.engine.task import PULL, Task
@@ -201,6 +201,13 @@ def settle(run: Run) -> Steps[None]:
     yield from flush(run)
     if run.chain is not None and run.durability == "async":
         yield Settle()
+
+
+def give_back(run: Run) -> Steps[None]:
+    """Gives back the thread, if it is this run that holds it."""
+    if run.parent is None and run.fence is not None:
+        fence, run.fence = run.fence, None
+        yield Release(fence)
 
 
 class Owed:

@@ -211,11 +211,11 @@ class Task:
         """Whether somebody reads this stream mode."""
         return mode in self.run.heard
 
-    def emit(self, mode: str, payload: Any, ns: tuple[str, ...] | None = None) -> None:
+    def emit(self, mode: str, payload: Any) -> None:
         """Hands a chunk to whoever reads this stream mode."""
         self.heartbeat()
         if mode in self.run.heard:
-            self.run.post(Emitted(self.run.shown_ns if ns is None else ns, mode, payload))
+            self.run.post(Emitted(self.run.shown_ns, mode, payload))
 
     def push(self, channel: str, value: Any) -> None:
         """Writes to a channel beside what the body returns, once it ends well."""

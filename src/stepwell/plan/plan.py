@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -76,7 +76,6 @@ class Plan:
     shape: Callable[[Any], Any] | None = None  # output dict → schema object (v2 streams)
     step_timeout: float | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)  # old node name → today's
-    validate: Callable[[Sequence[tuple[str, Any]]], None] | None = None  # refuses state writes a schema forbids
     entry: str | None = "__start__"  # the hidden node that takes the input, if the plan has one
     functional: bool = False  # an entrypoint: results are read as return values
     direct: Callable[[Command[Any]], Writes] | None = None  # writes of invoke(Command(update=…, goto=…)), no edges
