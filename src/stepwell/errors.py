@@ -126,7 +126,7 @@ class RootMemoryError(GraphError, RuntimeError):
 
 
 class WrongTypeError(GraphError, TypeError):
-    """A saver, store or cache that is none: the class instead of an object of it, for example."""
+    """A part of a graph or an argument of another kind: the class of a saver instead of a saver, for example."""
 
 
 class ThreadIdError(StepwellError, ValueError):

@@ -98,7 +98,10 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """One extra task for `node` in the next step, with `arg` as its whole input."""
+    """One extra task for `node` in the next step, with `arg` as its whole input.
+
+    timeout: seconds, a timedelta or a TimeoutPolicy for this task alone, instead of what its (async) node declares.
+    """
 
     node: str
     arg: Any

@@ -8,8 +8,9 @@ from typing import Any
 from stepwell.copies import COPIERS
 from stepwell.engine.run import Run
 from stepwell.engine.task import Task
-from stepwell.errors import ConcurrentWriteError, InvalidUpdateError
-from stepwell.types import MISSING, RETURN, TASKS, Overwrite
+from stepwell.errors import ConcurrentWriteError, GraphError, InvalidUpdateError
+from stepwell.plan.times import timeout_of_sync, timeout_policy
+from stepwell.types import MISSING, RETURN, TASKS, Overwrite, Send
 
 
 class Moves:
@@ -81,8 +82,20 @@ def _merge(run: Run, tasks: Sequence[Task], new: dict[str, Any]) -> None:
             new[name] = _fold(run, tasks, name, new.get(name, run.cells.get(name, MISSING)), writes)
     if run.layout.clears:
         _clear_idle(run, grouped, new)
+    for send in sends or ():
+        if send.timeout is not None:
+            _check_timeout(run, send)
     if sends or TASKS in run.cells:
         new[TASKS] = sends or MISSING
+
+
+def _check_timeout(run: Run, send: Send) -> None:
+    """A limit of time that cannot be kept is refused with the step that sends, not met by the task for ever."""
+    node = run.plan.nodes.get(send.node)
+    try:
+        timeout_of_sync(send.node, timeout_policy(send.timeout), node is None or node.arun is not None)
+    except GraphError as error:
+        raise InvalidUpdateError(f"a Send to {send.node!r} cannot be taken: {error}") from error
 
 
 def _fold(run: Run, tasks: Sequence[Task], name: str, state: Any, writes: list[Any]) -> Any:

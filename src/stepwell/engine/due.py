@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from stepwell.engine.run import Run
 from stepwell.engine.task import PULL, PUSH, Task
 from stepwell.errors import RouteError
+from stepwell.plan.times import timeout_policy
 from stepwell.types import TASKS
 
 
@@ -84,4 +86,6 @@ def _push(run: Run, index: int, send: object) -> Task:
             f"a Send names node {send.node!r}, which graph {run.plan.name!r} does not have. "  # type: ignore[attr-defined]  # as above
             f"Its nodes are {', '.join(sorted(run.plan.nodes))}."
         )
+    if send.timeout is not None:  # type: ignore[attr-defined]  # as above
+        node = replace(node, timeout=timeout_policy(send.timeout))  # type: ignore[attr-defined]  # as above
     return Task(run, node, (PUSH, index, False), (TASKS,), send.arg)  # type: ignore[attr-defined]  # as above

@@ -15,10 +15,10 @@ from stepwell.errors import EmptyInputError, GraphError, UnsupportedError
 from stepwell.nodes.calling import callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
-from stepwell.nodes.spec import Retry, Timeout, policies, reuse_policy, timeout_policy
-from stepwell.plan.check import timeout_of_sync
+from stepwell.nodes.spec import Retry, policies, reuse_policy
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Edge, Node, Plan, Writes
+from stepwell.plan.times import Timeout, timeout_of_sync, timeout_policy
 from stepwell.pregel.pregel import Pregel
 from stepwell.types import END, PREVIOUS, START, CachePolicy, Checkpointer
 

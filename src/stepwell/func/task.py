@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from stepwell.errors import GraphError, OutsideRunError
+from stepwell.errors import GraphError, OutsideRunError, WrongTypeError, brief
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.signature import Getter, signature_of
-from stepwell.nodes.spec import Retry, Timeout, policies, reuse_policy, timeout_policy
+from stepwell.nodes.spec import Retry, policies, reuse_policy
+from stepwell.plan.times import Timeout, timeout_policy
 from stepwell.scope import current_task
 from stepwell.types import CachePolicy
 
@@ -30,6 +31,8 @@ class TaskFunction(Generic[P, T]):
         cache: CachePolicy | None = None,
         timeout: Timeout | None = None,
     ) -> None:
+        if not callable(func):
+            raise WrongTypeError(f"@task was given {brief(func)}; it decorates a function.")
         self.func = func
         self.name = name or getattr(func, "__name__", type(func).__name__)
         self.options = {

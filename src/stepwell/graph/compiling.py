@@ -26,6 +26,7 @@ from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Edge, Node, Plan
 from stepwell.plan.pydantic_ import Check, checks_of
 from stepwell.plan.schema import ROOT, Schema
+from stepwell.plan.times import timeout_of_sync
 from stepwell.types import END, ROUTE, START, TAG_HIDDEN, TASKS, Send
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def check(builder: StateGraph, options: CompileOptions) -> None:
         static = [end for start, end in [*edges, *joined] if start == spec.name]
         checks.one_way_to_route(spec.name, static, spec.destinations)
         timeout = spec.timeout or builder.defaults.timeout
-        checks.timeout_of_sync(spec.name, timeout, spec.callee.acall is not None)
+        timeout_of_sync(spec.name, timeout, spec.callee.acall is not None)
     checks.interrupt_names("interrupt_before", options.interrupt_before, names)
     checks.interrupt_names("interrupt_after", options.interrupt_after, names)
     checks.aliases(options.aliases, names)

@@ -14,12 +14,13 @@ from stepwell.graph.compiling import check, plan_of
 from stepwell.managed.base import ManagedValue
 from stepwell.nodes.calling import Callee, callee_of, name_of
 from stepwell.nodes.signature import destinations_in
-from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, Timeout, policies, reuse_policy, timeout_policy
+from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, policies, reuse_policy
 from stepwell.plan import check as checks
 from stepwell.plan.branches import Branch, ends_of
 from stepwell.plan.keys import same_rule
 from stepwell.plan.options import CompileOptions, NodeNames
 from stepwell.plan.schema import Schema, has_keys, schema_of
+from stepwell.plan.times import Timeout, timeout_policy
 from stepwell.types import (
     END,
     START,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +12,6 @@ from stepwell.plan.schema import Schema
 from stepwell.types import CachePolicy, RetryPolicy, TimeoutPolicy, TracePolicy
 
 Retry = RetryPolicy | Sequence[RetryPolicy]
-Timeout = float | timedelta | TimeoutPolicy
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -52,6 +50,12 @@ def policies(retry: Retry | None) -> tuple[RetryPolicy, ...]:
         raise GraphError(
             f"retry_policy is {brief(retry)}; it is a RetryPolicy or a list of them, like RetryPolicy(max_attempts=5)."
         )
+    for policy in several:
+        if not isinstance(policy.max_attempts, int) or policy.max_attempts < 1:
+            raise GraphError(
+                f"retry_policy has max_attempts={brief(policy.max_attempts)}; it is how often the node runs at most, "
+                "the first time included: a whole number of at least 1."
+            )
     return tuple(several)
 
 
@@ -60,22 +64,3 @@ def reuse_policy(cache: CachePolicy | None) -> CachePolicy | None:
     if cache is None or isinstance(cache, CachePolicy):
         return cache
     raise GraphError(f"cache_policy is {brief(cache)}; it is a CachePolicy, like CachePolicy(ttl=60).")
-
-
-def timeout_policy(timeout: Timeout | None) -> TimeoutPolicy | None:
-    """A bare number of seconds, or timedelta, bounds the whole attempt. Raises GraphError."""
-    if timeout is None:
-        return None
-    policy = timeout if isinstance(timeout, TimeoutPolicy) else TimeoutPolicy(run_timeout=timeout)
-    for limit in (policy.run_timeout, policy.idle_timeout):
-        if limit is not None and not _is_time(limit):
-            raise GraphError(
-                f"timeout is {brief(timeout)}; it is a number of seconds, a timedelta, or a TimeoutPolicy of those."
-            )
-    return policy
-
-
-def _is_time(limit: Any) -> bool:
-    if isinstance(limit, timedelta):
-        return limit >= timedelta(0)
-    return isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= 0

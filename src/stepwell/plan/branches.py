@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
-from stepwell.errors import GraphError, RouteError
+from stepwell.errors import GraphError, RouteError, brief
 from stepwell.plan.plan import Edge, Writes
 from stepwell.plan.schema import Schema
 from stepwell.plan.spelling import meant
@@ -114,6 +114,12 @@ def _items(answer: Any, ends: Mapping[Hashable, str]) -> Sequence[Any]:
 def ends_of(path_map: Any, hint: Any) -> dict[Hashable, str] | None:
     """The map of a route: what was given (a dict, or names), or the Literal that its return is annotated with."""
     if isinstance(path_map, Mapping):
+        wrong = [target for target in path_map.values() if not isinstance(target, str)]
+        if wrong:
+            raise GraphError(
+                f"path_map leads to {brief(wrong[0])}; it is a dict {{answer: node}}, with one node for each answer. "
+                "A route that leads to several answers with a list."
+            )
         return dict(path_map)
     if path_map is not None:
         if not isinstance(path_map, str | Iterable):

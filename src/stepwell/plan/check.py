@@ -236,15 +236,6 @@ def aliases(given: Mapping[str, str], names: Collection[str]) -> None:
             )
 
 
-def timeout_of_sync(node: str, timeout: Any, is_async: bool) -> None:
-    """A timeout can only stop a coroutine."""
-    if timeout is not None and not is_async:
-        raise GraphError(
-            f"node {node!r} has a timeout and is a sync function. A thread cannot be stopped from outside; "
-            "make the node `async def`, or take the timeout away."
-        )
-
-
 def _unknown(what: str, name: str, names: Collection[str]) -> GraphError:
     shown = [known for known in names if not known.startswith("__")]
     known = f"Nodes are {', '.join(map(repr, sorted(shown)))}." if shown else "The graph has no nodes."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stepwell.digests import blake2b
-from stepwell.errors import InvalidResumeError, SerializationError, brief
+from stepwell.errors import InvalidResumeError, SerializationError, WrongTypeError, brief
 from stepwell.types import Interrupt
 
 _codec: list[Any] = []
@@ -45,9 +45,15 @@ def check_answer(schema: Any, answer: Any, question: Interrupt) -> Any:
 
 
 def _adapter(schema: Any) -> Any:
-    from pydantic import TypeAdapter  # only graphs that ask for typed answers need it
+    from pydantic import PydanticUserError, TypeAdapter  # only graphs that ask for typed answers need it
 
     from stepwell.serde.registry import registry  # as in digest
 
-    registry.declare_schema(schema)
-    return TypeAdapter(schema)
+    try:
+        registry.declare_schema(schema)
+        return TypeAdapter(schema)
+    except PydanticUserError as error:
+        raise WrongTypeError(
+            f"response_schema is {brief(schema)}, which no answer can be checked against: {error.message} Give a type, "
+            "a pydantic model, a dataclass, a TypedDict, or a JSON schema as a dict."
+        ) from error

@@ -16,10 +16,11 @@ from stepwell.nodes.calling import Callee, callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
 from stepwell.nodes.signature import Signature
-from stepwell.nodes.spec import Retry, Timeout, policies, timeout_policy
+from stepwell.nodes.spec import Retry, policies
 from stepwell.plan import check as checks
 from stepwell.plan.plan import Edge, Node, Plan, Writes
 from stepwell.plan.spelling import meant
+from stepwell.plan.times import Timeout, timeout_of_sync, timeout_policy
 from stepwell.types import END, MISSING, TASKS, CachePolicy, RetryPolicy, Send, TimeoutPolicy
 from stepwell.warnings import StepwellWarning
 
@@ -264,7 +265,7 @@ def _node(
 
     retry: Retry = node.retry or options.get("retry_policy") or ()
     cache = node.cache or options.get("cache_policy")
-    checks.timeout_of_sync(name, node.timeout, acall is not None)
+    timeout_of_sync(name, node.timeout, acall is not None)
     written = dict.fromkeys(entry.channel for entry in writers)
     ends = dict.fromkeys(end for channel in written for end in triggered.get(channel, ()))
     return Node(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.loop import run_graph
-from stepwell.errors import ConfigError
+from stepwell.errors import ConfigError, WrongTypeError, brief
 from stepwell.plan.entries import check_config, max_concurrency
 from stepwell.pregel.chunks import Shape, check_version, shape_of
 from stepwell.pregel.flowing import Chunks, Source
@@ -225,6 +225,8 @@ async def _aprint_all(driver: LoopDriver, core: Any, shape: Shape) -> Any:
 
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
     """One config for each input. ConfigError where they cannot be meant."""
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):
+        raise WrongTypeError(f"batch was given {brief(inputs)}; it takes a list of inputs.")
     one_each = isinstance(config, Sequence) and not isinstance(config, str | bytes)
     configs = list(config) if one_each else [config] * len(inputs)
     if len(configs) != len(inputs):

@@ -20,9 +20,11 @@ from stepwell.errors import (
     ThreadIdError,
     ThreadNotFoundError,
     UnstorableTypeError,
+    WrongTypeError,
 )
+from stepwell.func import task
 from stepwell.graph import START, StateGraph
-from stepwell.types import Command, Send, StateUpdate
+from stepwell.types import Command, RetryPolicy, Send, StateUpdate, interrupt
 from tests.specs.given import Log, cfg, chain, cid, writes_name
 
 
@@ -39,6 +41,41 @@ def graph(drive, saver):
     graph = chain(["a", "b"], saver)
     drive.invoke(graph, {"log": ["x"]}, cfg())
     return graph
+
+
+async def anode(state):
+    return {"log": ["a"]}
+
+
+class DescribeAPartOfAGraph:
+    @pytest.mark.parametrize("most", [0, -1, "x", None, 1.5])
+    def test_that_would_never_run_is_refused(self, most):
+        with pytest.raises(GraphError, match="max_attempts"):
+            StateGraph(Log).add_node("a", anode, retry_policy=RetryPolicy(max_attempts=most))
+
+    def test_that_leads_from_one_answer_to_several_nodes_is_refused(self):
+        builder = StateGraph(Log).add_node("a", anode).add_node("b", anode)
+
+        with pytest.raises(GraphError, match="path_map leads to \\['a', 'b'\\]"):
+            builder.add_conditional_edges("a", lambda state: "x", {"x": ["a", "b"]})
+
+    def test_that_is_no_function_is_no_task(self):
+        with pytest.raises(WrongTypeError, match="@task was given 5"):
+            task(5)
+
+    def test_that_no_answer_can_be_checked_against_is_no_schema(self, drive, saver):
+        def ask(state):
+            return {"log": [interrupt("really?", response_schema=5)]}
+
+        builder = StateGraph(Log).add_node("ask", ask).add_edge(START, "ask")
+
+        with pytest.raises(WrongTypeError, match="response_schema is 5"):
+            drive.invoke(builder.compile(checkpointer=saver), {"log": []}, cfg())
+
+    @pytest.mark.parametrize("inputs", [None, 5, "text", {"log": []}])
+    def test_that_is_no_list_of_inputs_is_no_batch(self, graph, inputs):
+        with pytest.raises(WrongTypeError, match="it takes a list of inputs"):
+            graph.batch(inputs)
 
 
 class DescribeAConfig:
