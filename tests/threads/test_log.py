@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from stepwell.demo import conversation
+from stepwell.demo.graph import Conversation
 from stepwell.errors import BranchNotFoundError
-from stepwell.threads import fork_thread, read_log, rewind_thread, turns_back
+from stepwell.graph import START, StateGraph
+from stepwell.threads import fork_thread, read_log, rewind_thread, steps_back, turns_back
 
 
 def drawn(log):
@@ -63,6 +66,31 @@ class DescribeALog:
 
         assert drawn(log) == "* else\n* one" and len(log.left_out) == 1
         assert drawn(read_log(saver, "t", leaves=True)) == "* else\n| * two\n|/\n* one"
+
+    def test_b60_tells_what_was_said_and_answered_at_each_end_of_a_turn_that_splits(self, saver, talk):
+        talk("t", "zero", "one")
+        rewind_thread(saver, "t", steps_back(saver, "t", 1))
+        graph = conversation().compile(checkpointer=saver)
+        graph.invoke(None, {"configurable": {"thread_id": "t"}})
+
+        ends = [(turn.said, turn.reply) for turn in read_log(saver, "t", leaves=True).turns if turn.last.next == ()]
+
+        reply = "You said: “{}”. That was turn {} of our conversation."
+        assert ends == [("one", reply.format("one", 2))] * 2 + [("zero", reply.format("zero", 1))]
+        assert (read_log(saver, "t").turns[0].said, read_log(saver, "t").turns[0].reply) == ends[0]
+
+    def test_of_a_turn_that_splits_takes_an_older_answer_for_none_of_it(self, saver, talk):
+        talk("t", "one")
+        graph = StateGraph(Conversation).add_node("looks", lambda state: {}).add_edge(START, "looks")
+        compiled = graph.compile(checkpointer=saver)
+        config = {"configurable": {"thread_id": "t"}}
+        compiled.invoke({"messages": [("user", "two")]}, config)
+        rewind_thread(saver, "t", steps_back(saver, "t", 1))
+        compiled.invoke(None, config)
+
+        ends = [(turn.said, turn.reply) for turn in read_log(saver, "t", leaves=True).turns if turn.last.next == ()]
+
+        assert ends[:2] == [("two", "")] * 2
 
     def test_of_one_branch_is_its_line(self, saver, talk):
         talk("t", "one", "two")

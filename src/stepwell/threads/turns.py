@@ -35,9 +35,13 @@ class Entry:
 
 @dataclass(slots=True)
 class Turn:
-    """Entries that belong together, oldest first: an input and the steps it set off, or a lone update or fork."""
+    """Entries that belong together, oldest first: an input and the steps it set off, or a lone update or fork.
+
+    before: the part of the same turn that a fork, branch or tag parts from this one.
+    """
 
     entries: list[Entry]
+    before: Turn | None = None
 
     @property
     def first(self) -> Entry:
@@ -49,8 +53,8 @@ class Turn:
 
     @property
     def said(self) -> str:
-        """What the input of the turn said, where it held a message."""
-        return self.first.said
+        """What the input of the turn said, where it held a message; each part of a parted turn tells it."""
+        return self.first.said or ("" if self.before is None else self.before.said)
 
     @property
     def reply(self) -> str:
@@ -86,7 +90,7 @@ def fold(entries: Iterable[Entry], children: Mapping[str, Sequence[str]]) -> lis
     for entry in reversed(list(entries)):
         before = turn_of.get(entry.parent_id or "")
         if before is None or not _continues(entry, before.last, children):
-            before = Turn([])
+            before = Turn([], before if entry.source == "loop" else None)
             turns.append(before)
         before.entries.append(entry)
         turn_of[entry.checkpoint_id] = before
@@ -123,13 +127,23 @@ def _tell_makers(saver: ThreadSaver, parent: Loaded, children: Sequence[Entry], 
             nodes = [task.node for task in parent.done]
             child.reply = _reply(parent.done) if texts else ""
         else:  # the parent's records do not tell which of its children they made
-            nodes = [wrote.node for wrote in saver.provenance(config_of(parent.at.thread, child.checkpoint_id))]
+            made = saver.provenance(config_of(parent.at.thread, child.checkpoint_id))
+            nodes = [wrote.node for wrote in made]
+            answered = texts and any(wrote.node != START and MESSAGES in wrote.channels for wrote in made)
+            child.reply = _last_reply(saver, parent.at.thread, child.checkpoint_id) if answered else ""
         child.nodes = tuple(dict.fromkeys(node for node in nodes if node != START))
 
 
 def _reply(made: Iterable[TaskRecord]) -> str:
     written = [value for task in made for key, value in task.writes if key == MESSAGES]
     return next((text for value in reversed(written) if (text := _last_text(value, "assistant"))), "")
+
+
+def _last_reply(saver: ThreadSaver, thread_id: str, checkpoint_id: str) -> str:
+    """The message that ends the state of a checkpoint, where the assistant said it."""
+    loaded = saver.perform(saver.load(At(thread_id, "", checkpoint_id)))
+    said = transcript(loaded.values.get(MESSAGES))[-1:] if loaded is not None else ()
+    return next((each.text for each in said if each.role == "assistant"), "")
 
 
 def _last_text(value: Any, role: str) -> str:
