@@ -270,8 +270,10 @@ class DescribeWhatIsRefused:
     def test_what_its_routes_raise(self):
         broken = dataclasses.replace(node("a"), writes_of=lambda values, task: 1 / 0)
 
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError) as raised:
             updated(loaded(), only({"x": 1}, "a"), made=plan(broken))
+
+        assert "While deciding what follows node 'a'" in raised.value.__notes__[-1]
 
     def test_a_copy_of_nothing(self):
         with pytest.raises(InvalidUpdateError, match="thread 't' has no checkpoint to copy"):

@@ -12,6 +12,7 @@ from stepwell.checkpoint.serde.jsonplus import JsonPlusSerializer
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli.asked import VARIABLE
 from stepwell.cli.exits import NOT_FOUND
+from stepwell.errors import ForeignDatabaseError
 
 
 class NoDatabase(click.ClickException):
@@ -23,6 +24,11 @@ class NoDatabase(click.ClickException):
         super().__init__(f"there is no database at {path} yet. {way_out} --db or {VARIABLE} names another database.")
 
 
+def holds_something(path: Path) -> bool:
+    """Whether there is a file that is not empty: looking makes no tables in one that is."""
+    return path.exists() and path.stat().st_size > 0
+
+
 @contextmanager
 def opened(
     path: Path, *, runs: bool = False, create: bool = False, way_out: str = "`stepwell chat` begins one."
@@ -31,9 +37,21 @@ def opened(
 
     runs: a graph will run on it; otherwise messages come as their fields, so that no library of a graph is loaded to
     show them. create: make the database, for its owner alone, where there is none; otherwise that is NoDatabase,
-    which says the way_out.
+    which says the way_out. A database that holds tables, and none of ours, is refused: it was named by mistake.
     """
-    if not create and not path.exists():
+    if not create and not holds_something(path):
         raise NoDatabase(path, way_out)
     with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs)) as saver:
+        _refuse_another_programs(saver, path)
         yield saver
+
+
+def _refuse_another_programs(saver: SqliteSaver, path: Path) -> None:
+    with saver.cursor(transaction=False) as cursor:
+        rows = cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name").fetchall()
+    names = [name for (name,) in rows]
+    if names and "stepwell_schema" not in names:
+        raise ForeignDatabaseError(
+            f"{path} holds tables of another program ({', '.join(names[:3])}). --db or {VARIABLE} names another "
+            "database; nothing was changed."
+        )

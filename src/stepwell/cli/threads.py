@@ -10,7 +10,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.database import opened
+from stepwell.cli.database import holds_something, opened
 from stepwell.cli.text import ago, count, one_line, pad, printable
 from stepwell.threads import list_threads
 from stepwell.types import ThreadInfo
@@ -33,7 +33,7 @@ def command(asked: Asked, status: str | None, filters: tuple[str, ...], limit: i
     Neither a graph nor a model is needed, and nothing of a conversation is read.
     """
     found: list[ThreadInfo] = []
-    if asked.path.exists():
+    if holds_something(asked.path):
         with opened(asked.path) as saver:
             wanted = None if everything else limit + 1
             found = list_threads(saver, status=status, filter=_metadata(filters), limit=wanted)

@@ -195,6 +195,10 @@ def _writes_of(run: Run, task: Task, values: Any) -> Steps[list[tuple[str, Any]]
             "which does not run now. Update that graph's own state: leave checkpoint_ns out of the config."
         ) from None
     if task.error is not None:
+        task.error.add_note(
+            f"While deciding what follows node {task.name!r} of graph {run.plan.name!r}, in whose name the update was "
+            "made: its routes run, the node does not. Nothing was stored."
+        )
         raise task.error
     return copied_writes(task.writes, "the update of node", task.name)
 
