@@ -192,6 +192,39 @@ class DescribeARun:
         assert ".py" not in ended.err
 
 
+class DescribeATurnThatWasCutOff:
+    @pytest.fixture
+    def cut_off(self, start):
+        running = start("run", "--thread", "t", "--new", "-m", "one", STEPWELL_OFFLINE_PAUSE="30")
+        running.read_until("You ")
+        running.kill()
+
+    def test_stays_so_with_a_warning_when_something_new_is_said(self, stepwell, said, cut_off):
+        ended = stepwell("run", "--thread", "t", "-m", "two")
+
+        warning, go_back, again = ended.err.splitlines()
+        assert warning.startswith("Warning: the last turn was cut off before answer and stays so")
+        assert again == "  stepwell run --thread t --resume"
+        stepwell(*go_back.split()[1:])
+        assert stepwell(*again.split()[1:]).out.endswith("turn 1 of our conversation.\n") and said("t") == ["one"]
+
+    def test_is_finished_without_one(self, stepwell, cut_off):
+        assert stepwell("run", "--thread", "t", "--resume").err == ""
+        assert stepwell("run", "--thread", "t", "-m", "two").err == ""
+
+    def test_is_not_one_that_still_runs(self, start, stepwell):
+        running = start("run", "--thread", "t", "--new", "-m", "one", STEPWELL_OFFLINE_PAUSE="30")
+        running.read_until("You ")
+
+        assert "cut off" not in stepwell("run", "--thread", "t", "-m", "two", "--wait", "0", expect=3).err
+
+    def test_is_not_one_that_asks(self, stepwell, module):
+        graph = f"{module(ASKING)}:graph"
+        stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
+
+        assert "cut off" not in stepwell("run", "--graph", graph, "--thread", "t", "-m", "more", expect=2).err
+
+
 class DescribeTheGraphOfARun:
     @pytest.mark.parametrize("name", ["graph", "compiled", "make"])
     def test_may_be_a_graph_a_compiled_one_or_a_function_and_is_bound_to_the_database(

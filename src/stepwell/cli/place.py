@@ -13,7 +13,7 @@ from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import OFFLINE, graph_flag
 from stepwell.cli.text import one_line
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
-from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id
+from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id, open_questions
 
 F = TypeVar("F", bound=Callable[..., Any])
 TITLE: Final = "title"
@@ -58,7 +58,8 @@ class Place:
     """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was.
 
     wait: seconds that a run waits for another run of the thread to end. graph: the one that runs here, as MODULE:NAME;
-    "" where nothing says so. head: the checkpoint it stood at when it was found.
+    "" where nothing says so. head: the checkpoint it stood at when it was found; due: the nodes of a turn that was
+    not finished there, () while another run is at it or a question waits.
     """
 
     thread_id: str
@@ -68,6 +69,7 @@ class Place:
     wait: float = WAIT_S
     graph: str = ""
     head: str | None = None
+    due: tuple[str, ...] = ()
 
     @property
     def config(self) -> dict[str, Any]:
@@ -152,7 +154,13 @@ def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
     except CheckpointNotFoundError:  # registered, and nothing said in it yet
         return Place(thread_id, branch, is_new=True)
     title, graph = _text(found.metadata, TITLE), graph_in(found.metadata)
-    return Place(thread_id, branch, title=title, graph=graph, head=found.at.checkpoint)
+    is_cut_off = bool(found.next) and not open_questions(found) and not _is_running(saver, thread_id)
+    due = tuple(found.next or ()) if is_cut_off else ()
+    return Place(thread_id, branch, title=title, graph=graph, head=found.at.checkpoint, due=due)
+
+
+def _is_running(saver: ThreadSaver, thread_id: str) -> bool:
+    return any(info.thread_id == thread_id for info in saver.list_threads(status="running"))
 
 
 def graph_in(metadata: Mapping[str, Any]) -> str:

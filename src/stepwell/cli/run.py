@@ -14,10 +14,11 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
+from stepwell.cli.rewind import undo_of
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 from stepwell.errors import EmptyInputError, StepwellError
-from stepwell.threads import OpenTurn, ThreadSaver, open_turn
+from stepwell.threads import OpenTurn, Rewound, ThreadSaver, open_turn
 
 
 @click.command("run")
@@ -57,9 +58,11 @@ def command(
         if isinstance(given, str):
             at.entitle(given)
             given = as_input(graph, given)
+        again = f"stepwell run{asked.db_flag}{at.graph_flag}"
+        if at.due and not resume and answer is None:
+            _warn_of_what_was_cut_off(asked, again, at)
         if not asked.json and at.is_new:
             click.echo(f"thread {printable(at.thread_id)}", err=True)
-        again = f"stepwell run{asked.db_flag}{at.graph_flag}"
         try:
             ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
         except BaseException:
@@ -71,6 +74,17 @@ def command(
         print_json(_json(at, ended))
     else:
         _finish(again, at, ended)
+
+
+def _warn_of_what_was_cut_off(asked: Asked, command: str, at: Place) -> None:
+    """Says that a turn stays without an end when something new is said, and how to go back and finish it."""
+    back = Rewound(at.thread_id, at.branch or "main", before=at.head or "", now="")
+    click.echo(
+        f"Warning: the last turn was cut off before {printable(', '.join(at.due))} and stays so, since something new "
+        f"is said. To go back and finish it:\n  {printable(undo_of(back, asked.db_flag))}\n  "
+        f"{printable(command + at.flags)} --resume",
+        err=True,
+    )
 
 
 def _unfinished(saver: ThreadSaver, at: Place) -> OpenTurn | None:
