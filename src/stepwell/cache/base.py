@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias, TypeVar
@@ -10,7 +9,7 @@ from typing import Generic, TypeAlias, TypeVar
 from stepwell.errors import SerializationError
 from stepwell.serde.jsonplus import JsonPlusSerializer
 from stepwell.serde.protocol import SerializerProtocol
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 __all__ = ["BaseCache", "FullKey", "JsonPlusSerializer", "Namespace", "SerializerProtocol"]
 
@@ -59,10 +58,9 @@ class BaseCache(ABC, Generic[V]):
             try:
                 kind, data = self.serde.dumps_typed(value)
             except SerializationError as error:
-                warnings.warn(
+                warn(
                     f"a result under {key[0]} is not cached, because it cannot be stored: {error}",
                     StepwellWarning,
-                    stacklevel=3,
                 )
             else:
                 found.append((key, kind, data, ttl))

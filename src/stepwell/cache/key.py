@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from stepwell.cache.base import FullKey
@@ -12,7 +11,7 @@ from stepwell.errors import SerializationError
 from stepwell.serde.codec import Codec
 from stepwell.serde.registry import Registry
 from stepwell.types import CacheKey, CachePolicy
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Task
@@ -42,11 +41,10 @@ def cache_key(ns: tuple[str, ...], policy: CachePolicy, *args: Any, **kwargs: An
     try:
         data = _codec().encode((args, kwargs))
     except SerializationError as error:
-        warnings.warn(
+        warn(
             f"results of {ns[0]!r} are not cached for this input, because it has no exact encoding: {error} "
             "Give it CachePolicy(key_func=...) that makes a key of the input.",
             StepwellWarning,
-            stacklevel=2,
         )
         return None
     return CacheKey(ns, f"d:{blake2b(data, digest_size=16).hexdigest()}", policy.ttl)

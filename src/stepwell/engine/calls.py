@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import Any
@@ -16,6 +15,7 @@ from stepwell.ids import task_id
 from stepwell.plan.plan import Node, Writes
 from stepwell.saves import TaskRecord
 from stepwell.types import RETURN
+from stepwell.warnings import warn
 
 
 class Call(Crowd):
@@ -64,11 +64,10 @@ def run_call(task: Task) -> Steps[Any]:
         if stored.node == task.name and stored.triggers == task.triggers:
             run.called[task.id] = stored
             return _value(stored)
-        warnings.warn(
+        warn(
             f"call {task.path[2]} of node {task.origin.name if task.origin else '?'!r} was {stored.node!r} with other "
             f"arguments before the pause, and is {task.name!r} now: it runs again. Calls before a pause should not "
             "depend on time, chance or outside data.",
-            stacklevel=2,
         )
     crowd = Call(run, [task])
     yield from crowd.restore() if task.node.cache is not None else ()

@@ -8,7 +8,6 @@ those of coroutines that run side by side, whose order may differ at every attem
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from stepwell.digests import blake2b
 from stepwell.errors import GraphInterrupt, InvalidResumeError, UnknownInterruptError
 from stepwell.saves import TaskRecord
 from stepwell.types import Interrupt
+from stepwell.warnings import warn
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Task
@@ -115,11 +115,10 @@ class Questions:
         found = self._by_order() if main else self._by_call(identity) if path != task.path else None
         if found is None or found in self.claimed or found.startswith("key="):
             return None
-        warnings.warn(
+        warn(
             f"node {task.name!r} asked a question that differs from the one that was answered, in its value or in "
             "where it is asked; the answer was given to it by order. Pass interrupt(value, key=...) to say which it "
             "is.",
-            stacklevel=4,
         )
         return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 
 from stepwell.engine.adopting import adopt_cells, adopt_versions
 from stepwell.engine.due import due_tasks
@@ -15,6 +14,7 @@ from stepwell.errors import CheckpointNotFoundError, PlanChangedError, brief
 from stepwell.ids import IdClock
 from stepwell.saves import At, LeaseWish, Loaded
 from stepwell.types import NS_END, NS_SEP
+from stepwell.warnings import warn
 
 EMPTY_STEP = -2
 
@@ -132,10 +132,9 @@ def adopt(run: Run, loaded: Loaded) -> None:
     run.step = loaded.step + 1
     gone = adopt_cells(run, loaded.values)
     if gone:
-        warnings.warn(
+        warn(
             f"the thread holds {', '.join(map(repr, gone))}, which graph {run.plan.name!r} has no key for. "
             "They stay in its checkpoints and are not handed to nodes.",
-            stacklevel=2,
         )
     adopt_versions(run, loaded)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Self
 
@@ -31,7 +30,7 @@ from stepwell.types import (
     TracePolicy,
     ensure_valid_checkpointer,
 )
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 __all__ = ["END", "START", "CompiledStateGraph", "StateGraph"]
 
@@ -260,10 +259,9 @@ class StateGraph:
 
     def _warn_if_compiled(self, what: str) -> None:
         if self.compiled:
-            warnings.warn(
+            warn(
                 f"{what} was added after compile(), and the compiled graph does not have it. Compile again to use it.",
                 StepwellWarning,
-                stacklevel=3,
             )
 
     # Schemas.

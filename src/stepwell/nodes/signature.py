@@ -6,7 +6,6 @@ import collections.abc
 import inspect
 import sys
 import types
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -14,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin,
 from stepwell.config import config_of
 from stepwell.errors import GraphError
 from stepwell.runtime import runtime_of
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 Getter = Callable[[Any], Any]
 """From the engine's Task, what one parameter is handed."""
@@ -102,11 +101,10 @@ def _is_filled(
     if hint is _EMPTY or name in ("previous", "error") or _fits(name, hint):
         return True
     if name == "config":
-        warnings.warn(
+        warn(
             f"parameter 'config' of {getattr(function, '__name__', function)!r} is annotated {hint!r} and so is not "
             "filled. Annotate it RunnableConfig, or leave the annotation out.",
             StepwellWarning,
-            stacklevel=2,
         )
     return False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, NoReturn
@@ -21,7 +20,7 @@ from stepwell.plan.pydantic_ import Check
 from stepwell.plan.schema import ROOT, update_of
 from stepwell.plan.spelling import meant
 from stepwell.types import Command, Send
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 Prepare = Callable[[Any], Any]
 
@@ -62,10 +61,9 @@ class StateKeys(NamedTuple):
             raise UnknownKeyError(f"{said} Keys are {', '.join(map(repr, sorted(self.names)))}.")
         if key not in told:
             told.add(key)
-            warnings.warn(
+            warn(
                 f"{said} It was ignored. Add it to the schema or leave it out; StateGraph(strict=True) raises.",
                 StepwellWarning,
-                stacklevel=6,
             )
 
     def finish(self, writes: Writes, who: str) -> Writes:

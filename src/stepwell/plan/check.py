@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from stepwell.types import (
     START,
     TASKS,
 )
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 RESERVED_KEYS = frozenset(
     {ERROR, ERROR_SOURCE, INPUT, INTERRUPT, NO_WRITES, PREVIOUS, RESUME, RETURN, SCHEDULED, START, END, TASKS}
@@ -135,12 +134,11 @@ def destinations(node: str, ends: Iterable[str], names: Collection[str]) -> None
 def one_way_to_route(node: str, static: Sequence[str], declared: Collection[str]) -> None:
     """Warns where a node has static edges and goes somewhere by Command: both happen."""
     if static and declared:
-        warnings.warn(
+        warn(
             f"node {node!r} has an edge to {', '.join(map(repr, static))} and declares Command destinations "
             f"({', '.join(map(repr, declared))}). The edge is taken beside every goto, also beside END. "
             "Leave the edge out to let Command alone decide.",
             StepwellWarning,
-            stacklevel=5,
         )
 
 

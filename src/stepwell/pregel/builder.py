@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
@@ -22,7 +21,7 @@ from stepwell.plan.plan import Edge, Node, Plan, Writes
 from stepwell.plan.spelling import meant
 from stepwell.plan.times import Timeout, timeout_of_sync, timeout_policy
 from stepwell.types import END, MISSING, TASKS, CachePolicy, RetryPolicy, Send, TimeoutPolicy
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 _OPTIONS: Final = frozenset(
     {
@@ -335,10 +334,9 @@ def _entering(channels: str | Sequence[str]) -> Callable[[Any], Writes]:
         for key in input:
             if key not in channels and key not in told:
                 told.add(key)
-                warnings.warn(
+                warn(
                     f"the input names {key!r}, which is no input channel.{meant(key, channels)} It was ignored.",
                     StepwellWarning,
-                    stacklevel=4,
                 )
         writes = [(key, input[key]) for key in channels if key in input]
         if not writes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,7 @@ from stepwell.runtime import RunControl
 from stepwell.saves import At
 from stepwell.scope import current_task
 from stepwell.types import NS_END, NS_SEP
+from stepwell.warnings import warn
 
 if TYPE_CHECKING:
     from stepwell.engine.task import Task
@@ -215,10 +215,9 @@ def _warn_of_no_saver(graph: Pregel) -> None:
     if graph.warned_of_no_saver:
         return
     graph.warned_of_no_saver = True
-    warnings.warn(
+    warn(
         f"a thread_id was given, but graph {graph.name!r} was compiled without a checkpointer: nothing is remembered. "
         "Compile with checkpointer=InMemorySaver(), or SqliteSaver('file.db') to survive a restart.",
-        stacklevel=6,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from stepwell.engine.run import Run
 from stepwell.plan.plan import Writes
 from stepwell.pregel.answers import digest
-from stepwell.warnings import StepwellWarning
+from stepwell.warnings import StepwellWarning, warn
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
@@ -61,9 +60,8 @@ def _tell(task: Any, before: list[tuple[str, str, Any, str]], writes: Writes) ->
     returned = {id(thing) for _, value in writes for _, thing in _within(value, "")}
     for channel, path, thing, was in before:
         if id(thing) not in returned and digest(thing) != was:
-            warnings.warn(
+            warn(
                 f"node {task.name!r} edited {path} (a {type(thing).__name__} in channel {channel!r}) in place and did "
                 "not return it: the edit is seen by other nodes of this run and is never stored. Return the object.",
                 StepwellWarning,
-                stacklevel=4,
             )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import traceback
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from types import BuiltinFunctionType
@@ -22,6 +21,7 @@ from stepwell.serde.registry import Registry, stored_name
 from stepwell.serde.typeref import Meet, Ref, Unresolved, refer, resolve, spell
 from stepwell.serde.unknown import find_unknown, unknown
 from stepwell.types import Unknown
+from stepwell.warnings import warn
 
 _WHOLE: Final = slice(None)
 # The builtin value inside a subclass, past whatever methods the subclass overrides.
@@ -134,11 +134,10 @@ def _reader(
 
 
 def _report_lacking(cls: type, lacking: objects.Incomplete) -> None:
-    warnings.warn(
+    warn(
         f"a stored {stored_name(cls)} could not be read: it lacks {lacking}, which has no default. "
         "Give it one, or register the class as it was under an alias.",
         StoredTypeWarning,
-        stacklevel=2,
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import BuiltinFunctionType
@@ -25,6 +24,7 @@ from stepwell.serde.old_models import defaults as old_defaults
 from stepwell.serde.old_models import is_old_model, put_together, taken_apart
 from stepwell.serde.registry import stored_name
 from stepwell.serde.typeref import Ref
+from stepwell.warnings import warn
 
 Build: TypeAlias = Callable[..., Any]
 
@@ -189,11 +189,10 @@ def complete(
         del fields[name]
         if (stored_name(cls), name) not in _warned:
             _warned.add((stored_name(cls), name))
-            warnings.warn(
+            warn(
                 f"a stored {stored_name(cls)} has a field {name!r} that the class no longer has; it was left out. "
                 "It stays in older checkpoints.",
                 StoredTypeWarning,
-                stacklevel=2,
             )
     fields.update((name, make()) for name, make in gained.items() if make is not None)
 

@@ -7,7 +7,6 @@ ever imported because bytes name it.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, Final, TypeVar, overload
@@ -15,6 +14,7 @@ from weakref import WeakSet
 
 from stepwell.errors import StoredTypeWarning, UnstorableTypeError
 from stepwell.serde.schemas import reachable
+from stepwell.warnings import warn
 
 C = TypeVar("C", bound=type)
 
@@ -164,7 +164,7 @@ class Registry:
         if strict:
             raise UnstorableTypeError(f"{name} is not stored under strict_types=True. {why} Call {call} at import.")
         if cls not in self._root()._warned:
-            warnings.warn(f"a {name} was stored. {why} Call {call} where the class is defined.", StoredTypeWarning, 2)
+            warn(f"a {name} was stored. {why} Call {call} where the class is defined.", StoredTypeWarning)
             self._root()._warned.add(cls)
 
     def _root(self) -> Registry:

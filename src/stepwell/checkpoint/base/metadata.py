@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from stepwell.checkpoint.base.types import CheckpointMetadata
+from stepwell.warnings import warn
 
 EXCLUDED_METADATA_KEYS: Final = frozenset(
     {
@@ -41,11 +41,9 @@ def get_checkpoint_metadata(config: Mapping[str, Any], metadata: Mapping[str, An
             if not isinstance(value, (str, int, float, bool)):
                 continue
             if looks_secret(key):
-                warnings.warn(
+                warn(
                     f"config[{source!r}] holds {key!r}, which looks like a secret, so it is not saved with the "
                     "checkpoint. Pass secrets through context=, or read them from the environment.",
-                    UserWarning,
-                    stacklevel=3,
                 )
                 continue
             kept[key] = _without_nul(value)
