@@ -8,6 +8,7 @@ import pytest
 
 from stepwell import errors
 from stepwell.cli.advice import CHAT, PYTHON, told
+from stepwell.sql.faults import BUSY, typed_error
 
 LIMITED = """
 from typing import TypedDict
@@ -41,6 +42,11 @@ class DescribeAMessageThatSpeaksPython:
                 errors.ThreadBusyError("Thread 'a. b' is busy: run r (host h.x). Wait with on_busy=\"wait\"."),
                 "Thread 'a. b' is busy: run r (host h.x). Wait until that run ends (`chat` and `run` take "
                 "--wait SECONDS), or stop it.",
+            ),
+            (
+                typed_error(OSError("database is locked"), BUSY, "/a.b/x.db"),
+                "/a.b/x.db: database is locked. Another process keeps it so. Wait longer (`chat` and `run` take "
+                "--wait SECONDS), or find that process.",
             ),
             (
                 errors.UnfinishedQuestionError(

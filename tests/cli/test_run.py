@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.cli import main, run
+from stepwell.cli import database, main, run
 from stepwell.cli.advice import PYTHON
 from stepwell.cli.graphs import OFFLINE
 from stepwell.demo import conversation
@@ -286,22 +286,38 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.slow  # it waits for the lock as long as a person would
 class DescribeADatabaseThatAnotherProcessKeepsLocked:
-    def test_is_busy_and_nothing_is_said_in_it(self, stepwell, home, said):
+    @pytest.fixture
+    def locked(self, stepwell, home):
         stepwell("run", "--thread", "t", "--new", "-m", "one")
         path = str(home / ".stepwell" / "stepwell.db")
-        keeper = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-c", LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        with keeper:
+        ) as keeper:
             assert keeper.stdout.readline() == "locked\n"
+            yield keeper
+            keeper.stdin.close()
 
-            ended = stepwell("run", "--thread", "t", "-m", "two", "--json", expect=3)
+    def test_is_busy_and_nothing_is_said_in_it(self, stepwell, said, locked):
+        ended = stepwell("run", "--thread", "t", "-m", "two", "--json", "--wait", "0", expect=3)
 
+        locked.stdin.close()
+        locked.wait()
         error = json.loads(ended.err)
-        assert error["error"] == "LockedDatabaseError" and "locked" in error["message"] and ended.out == ""
+        assert error["error"] == "LockedDatabaseError" and ended.out == ""
+        assert "locked" in error["message"] and "--wait" in error["message"] and "timeout_s" not in error["message"]
         assert said("t") == ["one"]
+
+    def test_is_waited_for_as_long_as_was_asked_for(self, tmp_path, monkeypatch):
+        given = []
+        monkeypatch.setattr(
+            database, "SqliteSaver", lambda path, **kwargs: given.append(kwargs) or SqliteSaver(path, **kwargs)
+        )
+        for wait in (0, 7.5):
+            with database.opened(tmp_path / "stepwell.db", create=True, wait=wait):
+                pass
+
+        assert [kwargs["timeout_s"] for kwargs in given] == [database.A_COMMIT_S, 7.5]
 
 
 def stopped(*_):

@@ -15,6 +15,7 @@ from stepwell.errors import (
     EmptyInputError,
     GraphRecursionError,
     InvalidResumeError,
+    LockedDatabaseError,
     PlanChangedError,
     ThreadBusyError,
     ThreadNotFoundError,
@@ -38,12 +39,16 @@ FIRST_SENTENCE: Final = re.compile(
     r"""(?:(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*"|[^.]|\.(?=\S))*\.?""", re.DOTALL
 )
 """Up to the first full stop before a space; one inside of quotes, as in an id, is none."""
-PYTHON: Final = re.compile(r"\w\(|\w=|\bconfig\[|\bcheckpoint_id\b")
+PYTHON: Final = re.compile(r"\w\(|\w=|\bconfig\[|\bcheckpoint_id\b|\btimeout_s\b")
 ASYNC_ONLY: Final = "is async only"
 IN_A_NOTE: Final = "resume with invoke(None, config)"
 
 WAYS_OUT: Final[tuple[tuple[type[Exception], str], ...]] = (
     (ThreadBusyError, "Wait until that run ends (`chat` and `run` take --wait SECONDS), or stop it."),
+    (
+        LockedDatabaseError,
+        "Another process keeps it so. Wait longer (`chat` and `run` take --wait SECONDS), or find that process.",
+    ),
     (UnfinishedQuestionError, "Answer with {answer}, or take the turn that asked back with {back}."),
     (InvalidResumeError, "The question is still open: answer again with {answer}."),
     (ThreadNotFoundError, "`stepwell threads` lists those that exist."),

@@ -32,7 +32,7 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
     if asked.json:
         raise click.UsageError("a chat is for people. For programs there is `stepwell run --json`.")
     wish = Wish(**place)
-    with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
+    with opened(asked.path, runs=True, create=wish.begins, wait=wish.wait, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
         graph = load_graph(choose_graph(at, spec), saver)
         as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,6 +14,11 @@ from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli.asked import VARIABLE
 from stepwell.cli.exits import NOT_FOUND
 from stepwell.errors import ForeignDatabaseError
+
+WAIT_S: Final = 5.0
+"""How long to wait for others when nothing else is asked for."""
+A_COMMIT_S: Final = 0.5
+"""Every other run of the database locks it for the time of a commit; that long waits also who will not wait."""
 
 
 class NoDatabase(click.ClickException):
@@ -31,17 +37,24 @@ def holds_something(path: Path) -> bool:
 
 @contextmanager
 def opened(
-    path: Path, *, runs: bool = False, create: bool = False, way_out: str = "`stepwell chat` begins one."
+    path: Path,
+    *,
+    runs: bool = False,
+    create: bool = False,
+    wait: float = WAIT_S,
+    way_out: str = "`stepwell chat` begins one.",
 ) -> Iterator[SqliteSaver]:
     """A saver on the database at `path`.
 
     runs: a graph will run on it; otherwise messages come as their fields, so that no library of a graph is loaded to
     show them. create: make the database, for its owner alone, where there is none; otherwise that is NoDatabase,
-    which says the way_out. A database that holds tables, and none of ours, is refused: it was named by mistake.
+    which says the way_out. wait: seconds while another process keeps the database locked. A database that holds
+    tables, and none of ours, is refused: it was named by mistake.
     """
     if not create and not holds_something(path):
         raise NoDatabase(path, way_out)
-    with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs)) as saver:
+    timeout_s = max(wait, A_COMMIT_S)
+    with SqliteSaver(path, serde=JsonPlusSerializer(look_only=not runs), timeout_s=timeout_s) as saver:
         _refuse_another_programs(saver, path)
         yield saver
 

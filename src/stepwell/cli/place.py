@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from stepwell.cli.database import WAIT_S
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import OFFLINE, graph_flag
 from stepwell.cli.text import one_line
@@ -21,7 +22,6 @@ TITLE: Final = "title"
 TITLE_WIDTH: Final = 60
 GRAPH: Final = "graph"
 """The metadata key that says which graph ran, as --graph named it. It is compared and printed, never imported."""
-WAIT_S: Final = 5.0
 
 
 class GraphForgotten(click.ClickException):
@@ -106,7 +106,7 @@ def with_place_options(command: F) -> F:
             default=WAIT_S,
             show_default=True,
             metavar="SECONDS",
-            help="How long to wait while another run holds the thread.",
+            help="How long to wait while another run holds the thread, or a process the database.",
         ),
         click.option("--branch", help="Carry on in this branch of the thread instead of main."),
         click.option("--new", is_flag=True, help="Begin the thread that --thread names; it must not exist."),

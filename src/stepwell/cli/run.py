@@ -50,7 +50,7 @@ def command(
         raise click.UsageError(
             "--resume and --answer go on in a thread that is there: name it with --thread or --last."
         )
-    with opened(asked.path, runs=True, create=wish.begins, way_out=wish.way_out) as saver:
+    with opened(asked.path, runs=True, create=wish.begins, wait=wish.wait, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
         if resume and _unfinished(saver, at) is None:
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
