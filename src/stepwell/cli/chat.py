@@ -13,6 +13,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
+from stepwell.cli.output import is_lost
 from stepwell.cli.place import Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.slash import obey
 from stepwell.cli.text import printable
@@ -50,7 +51,7 @@ def _converse(talk: Conversation) -> None:
     if sys.stdin.isatty():
         with suppress(ImportError):  # where there is none, lines are typed without history
             import_module("readline")  # late: it writes to a stdout that is a pipe as soon as it is imported
-    while True:
+    while not is_lost():
         try:
             if not _exchange(talk):
                 return

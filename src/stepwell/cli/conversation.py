@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -139,5 +138,4 @@ def _has_breakpoints(graph: Any) -> bool:
 
 
 def _say(text: str) -> None:
-    click.echo(printable(text), nl=False)
-    sys.stdout.flush()
+    click.echo(printable(text), nl=False)  # which flushes

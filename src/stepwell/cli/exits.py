@@ -31,6 +31,7 @@ USAGE: Final = 2
 BUSY: Final = 3
 DAMAGED: Final = 4
 FAILED: Final = 5
+UNWRITTEN: Final = 6
 STOPPED: Final = 130
 
 EXIT_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (

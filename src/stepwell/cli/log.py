@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import Any
 
 import click
@@ -11,10 +9,9 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
+from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, one_line, printable
 from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_thread, read_log, short_id
-
-WIDE = 120
 
 
 @click.command("log")
@@ -40,7 +37,7 @@ def command(asked: Asked, thread: str, steps: bool, leaves: bool, branch: str | 
 
 def print_log(log: ThreadLog, *, limit: int | None = None, steps: bool = False) -> None:
     """The tree, line by line."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    columns_there = width()
     shown = 0
     for line in log.lines:
         if line.turn is not None:
@@ -48,19 +45,19 @@ def print_log(log: ThreadLog, *, limit: int | None = None, steps: bool = False) 
                 click.echo(f"({count(len(log.turns) - shown, 'more line')})", err=True)
                 break
             shown += 1
-        click.echo(_line(line, width, steps))
+        click.echo(_line(line, columns_there, steps))
     if log.left_out:
         click.echo(f"(left behind, --all shows them: {', '.join(map(printable, log.left_out))})", err=True)
 
 
-def _line(line: LogLine, width: int, steps: bool) -> str:
+def _line(line: LogLine, columns_there: int, steps: bool) -> str:
     if line.turn is None:
         return click.style(line.lanes, dim=True)
     last = line.turn.last
     names = (*map(printable, last.branches), *(f"tag: {printable(tag)}" for tag in last.tags))
     labels = f" ({', '.join(names)})" if names else ""
     when = ago(last.created_at)
-    room = max(20, width - len(line.lanes) - len(labels) - columns(when) - 12)
+    room = max(20, columns_there - len(line.lanes) - len(labels) - columns(when) - 12)
     text = one_line(_step_text(last) if steps else _turn_text(line.turn), room)
     return (
         f"{line.lanes} {click.style(short_id(last.checkpoint_id), fg='yellow')}{click.style(labels, fg='cyan')}"

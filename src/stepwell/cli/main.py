@@ -15,7 +15,8 @@ import click
 
 from stepwell.cli.advice import tell_notes, told
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.exits import FAILED, STOPPED, USAGE, exit_code
+from stepwell.cli.exits import FAILED, STOPPED, UNWRITTEN, USAGE, exit_code
+from stepwell.cli.output import guarded
 from stepwell.cli.text import printable
 from stepwell.errors import AmbiguousIdError, StepwellError, StoredTypeWarning
 from stepwell.version import __version__
@@ -31,6 +32,7 @@ COMMANDS: Final = {
     "rewind": "Move a branch back to an earlier checkpoint.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
+STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."
 SHOW_WARNING: Final = warnings.showwarning
 ALIASES: Final = {"history": "log", "list": "threads"}
 
@@ -62,7 +64,8 @@ class Commands(click.Group):
 def cli() -> None:
     """Memory for agents: threads, a checkpoint after every step, and a way back down to each of them.
 
-    Exit codes: 0 done, 1 not found, 2 wrong usage, 3 busy, 4 damaged, 5 the graph failed, 130 stopped.
+    Exit codes: 0 done, 1 not found, 2 wrong usage, 3 busy, 4 damaged, 5 the graph failed, 6 output lost,
+    130 stopped.
     """
 
 
@@ -75,6 +78,17 @@ def main(args: Sequence[str] | None = None) -> None:
 def run(args: Sequence[str]) -> int:
     """The exit code of a command line; errors are reported on stderr."""
     asked = Asked()
+    with guarded() as output:
+        code = _run(args, asked)
+        if output is not None:
+            output.flush()
+            if code == 0 and output.lost is not None and not isinstance(output.lost, BrokenPipeError):
+                _report(asked, output.lost, f"the output could not be written: {output.lost.strerror}. {STANDS}")
+                return UNWRITTEN
+    return code
+
+
+def _run(args: Sequence[str], asked: Asked) -> int:
     try:
         cli.main(list(args), prog_name="stepwell", standalone_mode=False, obj=asked, color=_color())
     except click.exceptions.Exit as done:
@@ -91,10 +105,6 @@ def run(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         _report_stop(asked)
         return STOPPED
-    except BrokenPipeError:
-        # Whoever read us has gone (`stepwell log T | head`): nothing is wrong, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         code = exit_code(error)
         if code == FAILED and not isinstance(error, StepwellError) and not asked.json:

@@ -120,8 +120,7 @@ def _piped() -> str:
 
 
 def _say(text: str) -> None:
-    click.echo(printable(text), nl=False)
-    sys.stdout.flush()
+    click.echo(printable(text), nl=False)  # which flushes
 
 
 def _finish(command: str, at: Place, ended: Ended) -> None:
