@@ -132,3 +132,44 @@ class DescribeAThreadThatAProgramMade:
 
         assert "--graph" not in stepwell("fork", "t").out
         assert "nothing says which graph" in stepwell("run", "--thread", "t", "-m", "two", expect=2).err
+
+
+class DescribeAGraphThatIsNamedWrongly:
+    @pytest.mark.parametrize(
+        ("spec", "sentence"),
+        [
+            ("./app:graph", "'./app' is not the name of a module. Write it as module:name, for example"),
+            ("..app:graph", "Write it as module:name"),
+            ("src/app:graph", "or name the file: my_app/graph.py:graph."),
+            ("elsewhere.py:graph", "there is no module 'elsewhere' in "),
+        ],
+    )
+    def test_is_told_how_to_write_it(self, stepwell, module, spec, sentence):
+        module(COUNTING)
+
+        assert sentence in stepwell("run", "--graph", spec, "--input", '{"n": 1}', expect=2).err
+
+    def test_may_be_a_file(self, stepwell, module):
+        module(COUNTING)
+
+        assert stepwell("run", "--graph", "./app.py:graph", "--input", '{"n": 1}', "--json").json["values"] == {"n": 2}
+
+    @pytest.mark.parametrize("source", ["import sys\nsys.exit(0)", "def graph():\n    raise SystemExit"])
+    def test_may_be_a_program_that_ends(self, stepwell, module, source):
+        err = stepwell("run", "--graph", f"{module(source)}:graph", "--input", "{}", expect=2).err
+
+        assert "ends the program (sys.exit(" in err and 'under `if __name__ == "__main__":`.' in err
+
+
+class DescribeAnInputThatTheGraphDoesNotTake:
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [("[1]", "--input: the input is [1], a list"), ("null", "--input null gives the graph nothing.")],
+    )
+    def test_is_wrong_usage_and_nothing_is_kept(self, stepwell, module, given, sentence):
+        args = ("run", "--graph", f"{module(COUNTING)}:graph", "--input")
+
+        assert sentence in stepwell(*args, given, expect=2).err
+        stepwell(*args, '{"n": 1}', "--thread", "t", "--new")
+        assert sentence in stepwell(*args, given, "--thread", "t", expect=2).err
+        assert len(stepwell("log", "t", "--json").json["turns"]) == 1

@@ -239,7 +239,7 @@ class DescribeTheGraphOfARun:
     @pytest.mark.parametrize(
         ("spec", "reason"),
         [
-            ("app:number", "int is no graph"),
+            ("app:number", "it is of type int, which is no graph"),
             ("app:nothing", "app has no 'nothing'"),
             ("app:needs", "missing a required argument: 'x'"),
             ("nowhere:graph", "no module 'nowhere'"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +33,7 @@ def load_graph(spec: str, saver: Any) -> Any:
         found = _called(spec, found)
     if not _is_graph(found):
         raise click.UsageError(
-            f"--graph {spec}: {type(found).__name__} is no graph. "
+            f"--graph {spec}: it is of type {type(found).__name__}, which is no graph. "
             "Name a StateGraph, a compiled graph, or a function that gives one of the two."
         )
     if hasattr(found, "compile"):
@@ -44,6 +45,11 @@ def _named(spec: str) -> Any:
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
         raise click.UsageError(f"--graph {spec}: write it as module:name, for example my_app.graph:graph.")
+    if not module_name.endswith(".py") and not all(part.isidentifier() for part in module_name.split(".")):
+        raise click.UsageError(
+            f"--graph {spec}: {module_name!r} is not the name of a module. Write it as module:name, for example "
+            "my_app.graph:graph, or name the file: my_app/graph.py:graph."
+        )
     module = _imported(spec, module_name)
     found: Any = module
     for name in path.split("."):
@@ -64,7 +70,20 @@ def _called(spec: str, make: Callable[..., Any]) -> Any:
         ) from None
     except ValueError:  # a callable that does not tell its signature
         pass
-    return make()
+    with _kept_from_leaving(spec, "calling it"):
+        return make()
+
+
+@contextmanager
+def _kept_from_leaving(spec: str, doing: str) -> Iterator[None]:
+    """A module that is a program, too, may call sys.exit: that is no end of ours."""
+    try:
+        yield
+    except SystemExit as error:
+        raise click.UsageError(
+            f"--graph {spec}: {doing} ends the program (sys.exit({'' if error.code is None else repr(error.code)})). "
+            'Put what a program does under `if __name__ == "__main__":`.'
+        ) from None
 
 
 def _imported(spec: str, module_name: str) -> Any:
@@ -75,7 +94,8 @@ def _imported(spec: str, module_name: str) -> Any:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
-        return import_module(module_name)
+        with _kept_from_leaving(spec, f"importing {module_name}"):
+            return import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise  # the module is there, and something that it imports is not

@@ -17,8 +17,9 @@ from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.text import printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
-from stepwell.errors import EmptyInputError, StepwellError
+from stepwell.errors import EmptyInputError, InvalidUpdateError, StepwellError
 from stepwell.threads import OpenTurn, Rewound, ThreadSaver, open_turn
+from stepwell.threads.chain import MAIN
 
 
 @click.command("run")
@@ -65,6 +66,10 @@ def command(
             click.echo(f"thread {printable(at.thread_id)}", err=True)
         try:
             ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
+        except InvalidUpdateError as error:
+            if input_json is None or not _stands_where_it_was(saver, at):
+                raise
+            raise click.UsageError(f"--input: {error}") from None
         except BaseException:
             if (turn := _unfinished(saver, at)) is not None:
                 asked.go_on = f"{again}{at.flags} --resume"
@@ -94,6 +99,12 @@ def _unfinished(saver: ThreadSaver, at: Place) -> OpenTurn | None:
     return None
 
 
+def _stands_where_it_was(saver: ThreadSaver, at: Place) -> bool:
+    """Whether nothing of the turn was saved: what the state refused then was the input itself."""
+    heads = {head.name: head.checkpoint_id for head in saver.branches(at.thread_id)}
+    return heads.get(at.branch or MAIN) == at.head
+
+
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
     """What the graph is given; a message stays text until the graph is known."""
     ways = [way for way in (message, input_json, answer) if way is not None]
@@ -105,13 +116,19 @@ def _given(message: str | None, input_json: str | None, answer: str | None, resu
         return answer_in(answer)
     if input_json is not None:
         try:
-            return json.loads(input_json)
+            return _some_input(json.loads(input_json))
         except ValueError as error:
             raise click.UsageError(f"--input is not JSON: {error}.") from None
     text = message if message is not None else _piped()
     if not text:
         raise click.UsageError("there is nothing to say. Give -m TEXT, or pipe the message into stdin.")
     return text
+
+
+def _some_input(value: Any) -> Any:
+    if value is None:
+        raise click.UsageError("--input null gives the graph nothing. To finish a turn that was cut off: --resume.")
+    return value
 
 
 def _piped() -> str:
