@@ -16,7 +16,7 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.output import is_lost
 from stepwell.cli.place import Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.slash import obey
-from stepwell.cli.text import printable
+from stepwell.cli.text import checked, printable
 from stepwell.cli.turn import as_input
 
 
@@ -75,12 +75,12 @@ def _exchange(talk: Conversation) -> bool:
 def _ask(prompt: str) -> str:
     """A line from the user; the prompt is for people only."""
     if not sys.stdin.isatty():
-        line = sys.stdin.readline()
+        line = checked(sys.stdin.readline, "stdin")
         if not line:
             raise EOFError
         return line.rstrip("\n")
     try:
-        return input(prompt)
+        return checked(lambda: input(prompt), "what was typed")
     except EOFError:
         click.echo()
         raise

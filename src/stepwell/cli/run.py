@@ -15,7 +15,7 @@ from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.rewind import undo_of
-from stepwell.cli.text import printable
+from stepwell.cli.text import checked, printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 from stepwell.errors import EmptyInputError, InvalidUpdateError, StepwellError
 from stepwell.threads import OpenTurn, Rewound, ThreadSaver, open_turn
@@ -110,6 +110,8 @@ def _given(message: str | None, input_json: str | None, answer: str | None, resu
     ways = [way for way in (message, input_json, answer) if way is not None]
     if len(ways) + resume > 1:
         raise click.UsageError("-m, --input, --answer and --resume each are the input of the turn: give one of them.")
+    for way in ways:
+        checked(way.__str__, "the input of the turn")
     if resume:
         return None
     if answer is not None:
@@ -133,7 +135,7 @@ def _some_input(value: Any) -> Any:
 
 def _piped() -> str:
     """What stdin holds; nothing when a person sits at it, or when it is closed."""
-    return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
+    return "" if sys.stdin is None or sys.stdin.isatty() else checked(sys.stdin.read, "stdin").strip()
 
 
 def _say(text: str) -> None:

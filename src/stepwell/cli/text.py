@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
+
+import click
 
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that steer a terminal or turn its text round, which what somebody stored must not be able to; and halves
@@ -66,6 +69,16 @@ def ago(moment: str, now: datetime | None = None) -> str:
 def count(number: int, thing: str) -> str:
     """`number` and its thing, in the plural where it is not one."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def checked(read: Callable[[], str], source: str) -> str:
+    """The text that `read` gives; UsageError where bytes of it were no UTF-8, which Python may let in as surrogates."""
+    try:
+        text = read()
+        text.encode()
+    except UnicodeError:
+        raise click.UsageError(f"{source} is not UTF-8. Nothing was said.") from None
+    return text
 
 
 def _visible(character: str) -> str:

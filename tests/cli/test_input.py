@@ -1,0 +1,33 @@
+"""Text that comes in: from stdin, or from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import PATIENCE_S, STEPWELL
+
+LATIN = "Grüße".encode("latin-1")
+
+
+class DescribeTextThatIsNotUtf8:
+    @pytest.mark.parametrize("utf8_mode", ["0", "1"])  # in the one Python raises, in the other it lets surrogates in
+    @pytest.mark.parametrize("args", [["run"], ["chat"]])
+    def test_on_stdin_is_wrong_usage_and_nothing_is_said(self, stepwell, environment, args, utf8_mode):
+        done = subprocess.run(
+            [*STEPWELL, *args],
+            input=LATIN,
+            capture_output=True,
+            env={**environment, "PYTHONUTF8": utf8_mode, "LC_ALL": "C.UTF-8"},
+            timeout=PATIENCE_S,
+        )
+
+        assert done.returncode == 2 and b"stdin is not UTF-8." in done.stderr
+        assert stepwell("threads", "--json").json["threads"] == []
+
+    @pytest.mark.parametrize("args", [["-m", LATIN], ["--input", b'{"messages": "' + LATIN + b'"}']])
+    def test_on_the_command_line_is_wrong_usage(self, environment, args):
+        done = subprocess.run([*STEPWELL, "run", *args], capture_output=True, env=environment, timeout=PATIENCE_S)
+
+        assert done.returncode == 2 and b"the input of the turn is not UTF-8." in done.stderr
