@@ -42,6 +42,15 @@ class DescribeTheListOfThreads:
         assert heading.split() == ["THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "TITLE"]
         assert row.startswith("t ") and "idle" in row and row.endswith("Plan a trip to Kyoto")
 
+    def test_has_a_line_for_a_thread_whose_name_has_control_characters(self, stepwell):
+        stepwell("run", "--thread", "two\nlines\x1b[2J", "--new", "-m", "hello")
+        stepwell("run", "--thread", "井", "--new", "-m", "hello")
+
+        _, wide, row = stepwell("threads").out.splitlines()
+
+        assert row.startswith("two␊lines␛[2J  ") and wide.startswith("井" + " " * 13)
+        assert stepwell("show", "two").out.splitlines()[0] == "thread      two␊lines␛[2J"
+
     def test_keeps_the_title_of_the_first_turn(self, stepwell):
         stepwell("run", "--thread", "t", "--new", "-m", "Plan a trip to Kyoto")
         stepwell("run", "--thread", "t", "-m", "By train")

@@ -16,7 +16,7 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.output import is_lost
 from stepwell.cli.place import Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.slash import obey
-from stepwell.cli.text import checked, printable
+from stepwell.cli.text import checked, name
 from stepwell.cli.turn import as_input
 
 
@@ -38,7 +38,7 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
         graph = load_graph(choose_graph(at, spec), saver)
         as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed
         talk = Conversation(saver, graph, at, asked)
-        click.echo(f"thread {printable(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
+        click.echo(f"thread {name(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
         talk.pick_up()
         _converse(talk)
         if not talk.at.is_new:

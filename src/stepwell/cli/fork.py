@@ -8,6 +8,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.place import Place, graph_in
+from stepwell.cli.text import name, printable
 from stepwell.saves import Loaded
 from stepwell.threads import (
     find_checkpoint,
@@ -64,8 +65,9 @@ def command(
             }
         )
         return
-    what = f"thread {forked.thread_id}" if into is not None else f"branch {forked.branch} of thread {forked.thread_id}"
-    click.echo(f"{what} begins at {short_id(forked.checkpoint_id)}. Go on in it with:\n  {go_on}")
+    thread_name = name(forked.thread_id)
+    what = f"thread {thread_name}" if into is not None else f"branch {name(forked.branch)} of thread {thread_name}"
+    click.echo(f"{what} begins at {short_id(forked.checkpoint_id)}. Go on in it with:\n  {printable(go_on)}")
 
 
 def _go_on(asked: Asked, at: Place, begin: Loaded) -> str:

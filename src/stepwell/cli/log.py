@@ -10,7 +10,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
-from stepwell.cli.text import ago, columns, count, one_line, printable
+from stepwell.cli.text import ago, columns, count, name, one_line, printable
 from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_thread, read_log, short_id
 
 
@@ -54,10 +54,10 @@ def _line(line: LogLine, columns_there: int, steps: bool) -> str:
     if line.turn is None:
         return click.style(line.lanes, dim=True)
     last = line.turn.last
-    names = (*map(printable, last.branches), *(f"tag: {printable(tag)}" for tag in last.tags))
+    names = (*map(name, last.branches), *(f"tag: {name(tag)}" for tag in last.tags))
     labels = f" ({', '.join(names)})" if names else ""
     when = ago(last.created_at)
-    room = max(20, columns_there - len(line.lanes) - len(labels) - columns(when) - 12)
+    room = max(20, columns_there - len(line.lanes) - columns(labels) - columns(when) - 12)
     text = one_line(_step_text(last) if steps else _turn_text(line.turn), room)
     return (
         f"{line.lanes} {click.style(short_id(last.checkpoint_id), fg='yellow')}{click.style(labels, fg='cyan')}"

@@ -9,6 +9,7 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
+from stepwell.cli.text import name, printable
 from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
 
 
@@ -50,8 +51,10 @@ def command(
             }
         )
         return
-    click.echo(f"{rewound.branch} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:")
-    click.echo(f"  {undo}")
+    click.echo(
+        f"{name(rewound.branch)} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:"
+    )
+    click.echo(f"  {printable(undo)}")
 
 
 def undo_of(rewound: Rewound, db_flag: str) -> str:

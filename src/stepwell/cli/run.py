@@ -15,7 +15,7 @@ from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
 from stepwell.cli.rewind import undo_of
-from stepwell.cli.text import checked, printable
+from stepwell.cli.text import checked, name, printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
 from stepwell.errors import EmptyInputError, InvalidUpdateError, StepwellError
 from stepwell.threads import OpenTurn, Rewound, ThreadSaver, open_turn
@@ -63,7 +63,7 @@ def command(
         if at.due and not resume and answer is None:
             _warn_of_what_was_cut_off(asked, again, at)
         if not asked.json and at.is_new:
-            click.echo(f"thread {printable(at.thread_id)}", err=True)
+            click.echo(f"thread {name(at.thread_id)}", err=True)
         try:
             ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
         except InvalidUpdateError as error:

@@ -10,7 +10,7 @@ import click
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.text import folded, printable
+from stepwell.cli.text import folded, name, printable
 from stepwell.threads import Said, Shown, ShownTask, find_checkpoint, find_thread, short_id, show_checkpoint
 
 INDENT = "            "
@@ -40,8 +40,8 @@ def command(asked: Asked, thread: str, checkpoint: str | None, branch: str | Non
 
 def _print(shown: Shown, full: bool) -> None:
     names = (*shown.branches, *(f"tag: {tag.name}" for tag in shown.tags))
-    labels = click.style(f" ({printable(', '.join(names))})", fg="cyan") if names else ""
-    click.echo(f"thread      {printable(shown.thread_id)}")
+    labels = click.style(f" ({', '.join(map(name, names))})", fg="cyan") if names else ""
+    click.echo(f"thread      {name(shown.thread_id)}")
     click.echo(f"checkpoint  {click.style(shown.checkpoint_id, fg='yellow')}{labels}")
     click.echo(f"parent      {shown.parent_id or 'none: the chain begins here'}")
     click.echo(f"made        step {shown.step}, {shown.source}, {shown.created_at}")

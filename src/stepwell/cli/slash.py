@@ -12,7 +12,7 @@ from stepwell.cli.advice import CHAT, told
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.log import print_log
 from stepwell.cli.rewind import undo_of
-from stepwell.cli.text import count, printable
+from stepwell.cli.text import count, name, printable
 from stepwell.cli.threads import print_threads
 from stepwell.errors import StepwellError
 from stepwell.threads import (
@@ -41,12 +41,12 @@ FEW_DIGITS: Final = 4
 
 def obey(talk: Conversation, line: str) -> bool:
     """Does what a line that begins with / asks for; False when that is to leave. Errors are shown, not raised."""
-    name, _, rest = line[1:].strip().partition(" ")
-    if name == QUIT:
+    act_name, _, rest = line[1:].strip().partition(" ")
+    if act_name == QUIT:
         return False
-    act = ACTS.get(name)
+    act = ACTS.get(act_name)
     if act is None:
-        click.echo(f"There is no /{printable(name)}.\n{HELP}", err=True)
+        click.echo(f"There is no /{name(act_name)}.\n{HELP}", err=True)
         return True
     try:
         act(talk, rest.strip())
@@ -87,7 +87,7 @@ def _rewind(talk: Conversation, rest: str) -> None:
         target = find_checkpoint(talk.saver, talk.at.thread_id, rest)
     rewound = talk.go_back(target)
     how_far = f" ({count(turns, 'turn')} back)" if turns else ""
-    click.echo(f"{rewound.branch} is at {short_id(rewound.now)} now{how_far}. To undo: /rewind {rewound.before}")
+    click.echo(f"{name(rewound.branch)} is at {short_id(rewound.now)} now{how_far}. To undo: /rewind {rewound.before}")
     click.echo(f"or: {undo_of(rewound, talk.asked.db_flag)}", err=True)
 
 
@@ -99,7 +99,7 @@ def _fork(talk: Conversation, rest: str) -> None:
     begin = find_checkpoint(talk.saver, talk.at.thread_id, head)
     forked = fork_thread(talk.saver, talk.at.thread_id, begin, name=rest)
     talk.move_to(dataclasses.replace(talk.at, thread_id=forked.thread_id, branch=forked.branch))
-    click.echo(f"You are in branch {printable(forked.branch)} now; {printable(head)} stays as it is.")
+    click.echo(f"You are in branch {name(forked.branch)} now; {name(head)} stays as it is.")
 
 
 def _continue(talk: Conversation, _rest: str) -> None:

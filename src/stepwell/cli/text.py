@@ -21,6 +21,11 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: _visible(found[0]), text.replace("\r\n", "\n"))
 
 
+def name(text: str) -> str:
+    """An id or a name as it is printed between other things: on one line, each control character visible."""
+    return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
 def one_line(text: str, width: int) -> str:
     """`text` on one line of at most `width` columns."""
     flat = " ".join(printable(text).split())

@@ -11,7 +11,7 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import holds_something, opened
-from stepwell.cli.text import ago, count, one_line, pad, printable
+from stepwell.cli.text import ago, columns, count, name, one_line, pad
 from stepwell.threads import list_threads
 from stepwell.types import ThreadInfo
 
@@ -51,7 +51,7 @@ def print_threads(found: Sequence[ThreadInfo], limit: int) -> None:
         click.echo("no threads", err=True)
         return
     rows = [_cells(info) for info in found[:limit]]
-    widths = [max(len(row[column]) for row in (HEADINGS, *rows)) for column in range(len(HEADINGS) - 1)]
+    widths = [max(columns(row[column]) for row in (HEADINGS, *rows)) for column in range(len(HEADINGS) - 1)]
     click.secho(_line(HEADINGS, widths), dim=True)
     for row in rows:
         click.echo(_line(row, widths, COLOURS.get(row[2])))
@@ -61,9 +61,9 @@ def print_threads(found: Sequence[ThreadInfo], limit: int) -> None:
 
 def _cells(info: ThreadInfo) -> tuple[str, ...]:
     title = one_line(str(info.metadata.get("title", "")), 60)
-    named = [name for name in info.branches if "@" not in name and name != "main"]
-    branches = f"[{', '.join(map(printable, named))}] " if named else ""
-    return (printable(info.thread_id), ago(info.updated_at), info.status, f"{info.checkpoints:,}", branches + title)
+    named = [branch for branch in info.branches if "@" not in branch and branch != "main"]
+    branches = f"[{', '.join(map(name, named))}] " if named else ""
+    return (name(info.thread_id), ago(info.updated_at), info.status, f"{info.checkpoints:,}", branches + title)
 
 
 def _line(cells: tuple[str, ...], widths: list[int], colour: str | None = None) -> str:
