@@ -53,6 +53,20 @@ class DescribeGoingBack:
 
         assert len(said("t")) == 4
 
+    def test_to_where_it_stands_says_so(self, stepwell, told):
+        before = stepwell("threads", "--json").out
+
+        ended = stepwell("rewind", "t", "main")
+
+        assert re.fullmatch(r"main is at \w{7} already\. Nothing was changed\.\n", ended.out)
+        assert stepwell("chat", "--thread", "t", stdin="/rewind main\n").out == ended.out
+        assert stepwell("threads", "--json").out == before
+
+    def test_leaves_ends_of_which_the_log_names_a_few(self, stepwell, told):
+        stepwell("chat", "--thread", "t", stdin="a\n/rewind\nb\n/rewind\nc\n/rewind\nd\n/rewind\n")
+
+        assert re.fullmatch(r"\(left behind, --all shows them: (main@\S+, ){3}1 more\)\n", stepwell("log", "t").err)
+
     def test_without_more_is_one_turn(self, stepwell, told, said):
         stepwell("rewind", "t")
 
@@ -184,7 +198,8 @@ class DescribeAnotherWay:
         assert said("t", "--branch", "other")[-1] == "else" and len(said("t")) == 4
 
     def test_into_a_thread_of_its_own(self, stepwell, told, said):
-        stepwell("fork", "t", "--turns", "2", "--into", "u")
+        forked = stepwell("fork", "t", "--turns", "2", "--into", "u")
+        assert forked.out.startswith("thread u is a copy of t with all its branches; its main is at ")
         stepwell("run", "--thread", "u", "-m", "else")
 
         assert said("u") == ["My name is Ada.", "My name is Bob.", "else"] and len(said("t")) == 4

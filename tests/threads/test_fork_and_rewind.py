@@ -122,6 +122,15 @@ class DescribeARewind:
 
         assert texts("t") == ["one", "else"] and texts("t", rewound.before) == ["one", "two"]
 
+    def test_to_where_it_stands_changes_nothing(self, saver, talk, monkeypatch):
+        talk("t", "one")
+        head = saver.branches("t")[0].checkpoint_id
+        monkeypatch.setattr(saver, "set_head", None)
+
+        rewound = rewind_thread(saver, "t", head)
+
+        assert (rewound.before, rewound.now) == (head, head)
+
     def test_moves_one_branch_only(self, saver, talk, texts):
         talk("t", "one", "two")
         fork_thread(saver, "t", name="other")
@@ -138,10 +147,13 @@ class DescribeARewind:
 
         assert stored(saver) == before
 
-    def test_of_a_branch_that_is_not_there_names_those_that_are(self, saver, talk):
+    def test_of_a_branch_that_is_not_there_names_those_that_are_and_few_of_what_was_left(self, saver, talk):
         talk("t", "one")
+        for text in "abcde":
+            talk("t", text)
+            rewind_thread(saver, "t", turns_back(saver, "t", 1))
 
-        with pytest.raises(BranchNotFoundError, match="It has: main"):
+        with pytest.raises(BranchNotFoundError, match=r"It has: main, (main@\S+, ){3}2 more\.$"):
             rewind_thread(saver, "t", steps_back(saver, "t", 1), branch="x")
 
 

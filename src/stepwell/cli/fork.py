@@ -28,7 +28,9 @@ from stepwell.threads.turns import MESSAGES
 @click.argument("checkpoint", required=False)
 @click.option("--turns", type=click.IntRange(min=1), help="Begin so many turns before the latest.")
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else fork-1, fork-2, …")
-@click.option("--into", metavar="ID", help="Copy into a new thread of this id instead; `new` makes up an id.")
+@click.option(
+    "--into", metavar="ID", help="Copy THREAD with all its branches to this id, and go on there; `new` makes up an id."
+)
 @with_common_options
 @click.pass_obj
 def command(
@@ -36,7 +38,7 @@ def command(
 ) -> None:
     """Begin a second line at a CHECKPOINT of THREAD, or at its latest. What is there stays as it is.
 
-    The line is a branch of the thread, or with --into a thread of its own.
+    The line is a branch of the thread; with --into it is the main branch of a copy of the whole thread.
     """
     if checkpoint and turns:
         raise click.UsageError("CHECKPOINT and --turns both say where to begin: give one of them.")
@@ -66,8 +68,11 @@ def command(
         )
         return
     thread_name = name(forked.thread_id)
-    what = f"thread {thread_name}" if into is not None else f"branch {name(forked.branch)} of thread {thread_name}"
-    click.echo(f"{what} begins at {short_id(forked.checkpoint_id)}. Go on in it with:\n  {printable(go_on)}")
+    if into is not None:
+        what = f"thread {thread_name} is a copy of {name(thread_id)} with all its branches; its main is at"
+    else:
+        what = f"branch {name(forked.branch)} of thread {thread_name} begins at"
+    click.echo(f"{what} {short_id(forked.checkpoint_id)}. Go on in it with:\n  {printable(go_on)}")
 
 
 def _go_on(asked: Asked, at: Place, begin: Loaded) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import Final
 
 import click
 
@@ -11,6 +12,8 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import name, printable
 from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
+
+ALREADY: Final = "{branch} is at {at} already. Nothing was changed."
 
 
 @click.command("rewind")
@@ -50,6 +53,9 @@ def command(
                 "undo": undo,
             }
         )
+        return
+    if rewound.now == rewound.before:
+        click.echo(ALREADY.format(branch=name(rewound.branch), at=short_id(rewound.now)))
         return
     click.echo(
         f"{name(rewound.branch)} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:"

@@ -11,7 +11,7 @@ import click
 from stepwell.cli.advice import CHAT, told
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.log import print_log
-from stepwell.cli.rewind import undo_of
+from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.text import count, name, printable
 from stepwell.cli.threads import print_threads
 from stepwell.errors import StepwellError
@@ -86,6 +86,9 @@ def _rewind(talk: Conversation, rest: str) -> None:
     else:
         target = find_checkpoint(talk.saver, talk.at.thread_id, rest)
     rewound = talk.go_back(target)
+    if rewound.now == rewound.before:
+        click.echo(ALREADY.format(branch=name(rewound.branch), at=short_id(rewound.now)))
+        return
     how_far = f" ({count(turns, 'turn')} back)" if turns else ""
     click.echo(f"{name(rewound.branch)} is at {short_id(rewound.now)} now{how_far}. To undo: /rewind {rewound.before}")
     click.echo(f"or: {undo_of(rewound, talk.asked.db_flag)}", err=True)

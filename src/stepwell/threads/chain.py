@@ -12,6 +12,8 @@ from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
 T = TypeVar("T")
 PAGE: Final = 500
 """Checkpoints read at a time: enough to make the query cheap, few enough to keep memory flat."""
+SHOWN: Final = 3
+"""Names of leaves that a message lists."""
 MAIN: Final = "main"
 
 
@@ -87,9 +89,21 @@ def head_of(saver: ThreadSaver, thread_id: str, branch: str | None = None) -> st
     heads = {head.name: head.checkpoint_id for head in saver.branches(thread_id)}
     name = branch or MAIN
     if name not in heads:
-        names = ", ".join(heads) or "none"
+        names = ", ".join(_some(saver.branches(thread_id))) or "none"
         raise BranchNotFoundError(f"thread {thread_id!r} has no branch {name!r}. It has: {names}.")
     return heads[name]
+
+
+def _some(heads: Sequence[BranchInfo]) -> list[str]:
+    """The names of branches, and of the leaves that forks and rewinds left behind no more than a few."""
+    named, left = ([head.name for head in heads if head.auto is auto] for auto in (False, True))
+    return named + shortened(left)
+
+
+def shortened(names: Sequence[str]) -> list[str]:
+    """The first few names, and how many more there are."""
+    more = len(names) - SHOWN
+    return [*names[:SHOWN], *([f"{more} more"] if more > 0 else ())]
 
 
 def config_of(thread_id: str, checkpoint_id: str | None = None, branch: str | None = None) -> dict[str, Any]:

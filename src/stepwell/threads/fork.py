@@ -39,7 +39,7 @@ def fork_thread(saver: ThreadSaver, thread_id: str, checkpoint_id: str | None = 
 def fork_to_thread(
     saver: ThreadSaver, thread_id: str, target_thread_id: str, checkpoint_id: str | None = None
 ) -> Forked:
-    """A new thread that holds a copy of this one and goes on from a checkpoint (none given: main's head)."""
+    """A copy of this thread, with all its branches, whose main goes on from a checkpoint (none given: main's head)."""
     begin = _begin(saver, thread_id, checkpoint_id)
     if saver.branches(target_thread_id):
         raise ThreadIdError(f"there is a thread {target_thread_id!r} already. Choose another id for the copy.")

@@ -21,9 +21,11 @@ class Rewound:
 def rewind_thread(saver: ThreadSaver, thread_id: str, checkpoint_id: str, *, branch: str | None = None) -> Rewound:
     """Moves the head of a branch (none given: main) to a checkpoint of the thread.
 
-    What was said after it stays readable and can be returned to. Raises ThreadBusyError while somebody runs the thread.
+    What was said after it stays readable and can be returned to. Where the head stands there already, nothing changes,
+    and `before` is `now`. Raises ThreadBusyError while somebody runs the thread.
     """
     before = head_of(saver, thread_id, branch)
     target = checkpoint_of(load_checkpoint(saver, thread_id, checkpoint_id))
-    saver.set_head(config_of(thread_id, branch=branch), target)
+    if target != before:
+        saver.set_head(config_of(thread_id, branch=branch), target)
     return Rewound(thread_id, branch or MAIN, before, target)
