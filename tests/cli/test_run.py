@@ -185,6 +185,11 @@ class DescribeARun:
 
         assert json.loads(ended.out) == {"x": 2}
 
+    def test_names_the_variable_of_the_offline_pause_that_is_no_number(self, stepwell):
+        err = stepwell("run", "-m", "hello", STEPWELL_OFFLINE_PAUSE="fast", expect=2).err
+
+        assert err.startswith("Error: STEPWELL_OFFLINE_PAUSE='fast' is no number of seconds.")
+
     def test_warns_without_showing_its_own_code(self, stepwell):
         ended = stepwell("run", "--thread", "t", "--new", "--input", '{"message": "hello"}')
 
