@@ -65,6 +65,14 @@ class DescribeAThreadOfOnesOwnGraph:
         assert other.out == "you said yes\n"
         assert other.err == f"Warning: thread 't' was run by {asked} before; now app.py:graph runs in it.\n"
 
+    @pytest.mark.parametrize("args", [["run", "-m", "x"], ["chat"]])
+    def test_is_not_said_to_be_run_by_another_that_is_refused(self, stepwell, asked, tmp_path, args):
+        (tmp_path / "counting.py").write_text(COUNTING)
+
+        err = stepwell(*args, "--thread", "t", "--graph", "counting:graph", expect=2).err
+
+        assert "graph counting:graph keeps no 'messages'" in err and "Warning" not in err
+
     def test_is_run_by_its_own_without_one(self, stepwell, asked):
         assert stepwell("run", "--graph", asked, "--thread", "t", "--answer", "yes").err == ""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
+import termios
 
 import pytest
 
@@ -39,6 +41,33 @@ def into(environment, tmp_path):
         return done.returncode, (done.stderr or b"").decode()
 
     return run
+
+
+@pytest.fixture
+def at_a_terminal(environment):
+    """Runs a command at a terminal of so many columns; gives what it shows."""
+
+    def run(columns, *args):
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, columns))
+        subprocess.run(
+            [*STEPWELL, *args], stdout=theirs, env={**environment, "NO_COLOR": "1"}, timeout=PATIENCE_S, check=True
+        )
+        os.close(theirs)
+        with open(ours, "rb") as shown:
+            return shown.read1(100_000).decode().splitlines()
+
+    return run
+
+
+class DescribeANarrowTerminal:
+    @pytest.mark.parametrize("args", [("threads",), ("log", "t"), ("--help",), ("run", "--help")])
+    def test_gets_lines_that_fit(self, stepwell, at_a_terminal, args):
+        stepwell("run", "--thread", "t", "--new", "-m", "a long title " * 20)
+
+        lines = at_a_terminal(60, *args)
+
+        assert 45 < max(map(len, lines)) <= 60
 
 
 @pytest.fixture

@@ -185,6 +185,16 @@ class DescribeARun:
 
         assert json.loads(ended.out) == {"x": 2}
 
+    def test_answers_wrong_usage_in_json_where_that_is_asked_for(self, stepwell):
+        error = json.loads(stepwell("run", "--bogus", "--json", expect=2).err)
+
+        assert error == {"error": "NoSuchOption", "message": "No such option '--bogus'."}
+
+    def test_in_what_is_no_database_begins_no_thread(self, stepwell, tmp_path):
+        (tmp_path / "notes.txt").write_text("these are no tables\n" * 50)
+
+        assert stepwell("run", "--db", "notes.txt", "-m", "hello", expect=4).err.startswith("Error: ")
+
     def test_names_the_variable_of_the_offline_pause_that_is_no_number(self, stepwell):
         err = stepwell("run", "-m", "hello", STEPWELL_OFFLINE_PAUSE="fast", expect=2).err
 

@@ -14,7 +14,7 @@ from stepwell.cli.conversation import Conversation
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.output import is_lost
-from stepwell.cli.place import Wish, choose_graph, find_place, with_place_options
+from stepwell.cli.place import Wish, choose_graph, find_place, warn_of_another_graph, with_place_options
 from stepwell.cli.slash import obey
 from stepwell.cli.text import checked, name
 from stepwell.cli.turn import as_input
@@ -35,8 +35,10 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
     wish = Wish(**place)
     with opened(asked.path, runs=True, create=wish.begins, wait=wish.wait, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
+        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
-        as_input(graph, "")  # so that a graph one cannot talk to says so before anything is typed
+        as_input(graph, "", at.graph)  # so that a graph one cannot talk to says so before anything is typed
+        warn_of_another_graph(at, before)
         talk = Conversation(saver, graph, at, asked)
         click.echo(f"thread {name(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
         talk.pick_up()

@@ -55,7 +55,7 @@ class Conversation:
             self._turn(answer_in(line, self.questions))
             return
         self.at.entitle(line)
-        self._turn(as_input(self.graph, line))
+        self._turn(as_input(self.graph, line, self.at.graph))
 
     def carry_on(self) -> None:
         """Finishes a turn that was stopped."""

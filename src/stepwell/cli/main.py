@@ -16,7 +16,7 @@ import click
 from stepwell.cli.advice import tell_notes, told
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, UNWRITTEN, USAGE, exit_code
-from stepwell.cli.output import guarded
+from stepwell.cli.output import guarded, width
 from stepwell.cli.text import printable
 from stepwell.errors import AmbiguousIdError, StepwellError, StoredTypeWarning
 from stepwell.version import __version__
@@ -33,6 +33,7 @@ COMMANDS: Final = {
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."
+HELP_WIDTH: Final = 80
 SHOW_WARNING: Final = warnings.showwarning
 ALIASES: Final = {"history": "log", "list": "threads"}
 
@@ -90,10 +91,18 @@ def run(args: Sequence[str]) -> int:
 
 def _run(args: Sequence[str], asked: Asked) -> int:
     try:
-        cli.main(list(args), prog_name="stepwell", standalone_mode=False, obj=asked, color=_color())
+        cli.main(
+            list(args),
+            prog_name="stepwell",
+            standalone_mode=False,
+            obj=asked,
+            color=_color(),
+            terminal_width=_help_width(),
+        )
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as error:
+        asked.json = asked.json or "--json" in args  # click may stop before it comes to it
         if asked.json:
             _report(asked, error, error.format_message())
         else:
@@ -115,6 +124,10 @@ def _run(args: Sequence[str], asked: Asked) -> int:
         _report(asked, error, message, go_on=asked.go_on if is_plain_failure else "")
         return code
     return 0
+
+
+def _help_width() -> int:
+    return max(min(width(), HELP_WIDTH) - 2, 20)
 
 
 def _color() -> bool | None:

@@ -177,7 +177,7 @@ def _text(metadata: Mapping[str, Any], key: str) -> str:
 def choose_graph(at: Place, spec: str | None) -> str:
     """The graph to run here: the one that --graph names, else the offline one, where no other was.
 
-    GraphForgotten, with the flag to give, when --graph is missing; a warning when it names another graph than before.
+    GraphForgotten, with the flag to give, when --graph is missing.
     """
     before = at.graph
     if spec is None and not at.is_new and before != OFFLINE:
@@ -188,6 +188,10 @@ def choose_graph(at: Place, spec: str | None) -> str:
             f"Name it with --graph MODULE:NAME; the offline one is {OFFLINE}."
         )
     at.graph = spec or OFFLINE
+    return at.graph
+
+
+def warn_of_another_graph(at: Place, before: str) -> None:
+    """Says that another graph runs here than before, once nothing speaks against it any more."""
     if before not in ("", at.graph):
         click.echo(f"Warning: thread {at.thread_id!r} was run by {before} before; now {at.graph} runs in it.", err=True)
-    return at.graph

@@ -13,7 +13,7 @@ from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
-from stepwell.cli.place import Place, Wish, choose_graph, find_place, with_place_options
+from stepwell.cli.place import Place, Wish, choose_graph, find_place, warn_of_another_graph, with_place_options
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.text import checked, name, printable
 from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
@@ -55,10 +55,12 @@ def command(
         at = find_place(saver, wish)
         if resume and _unfinished(saver, at) is None:
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
+        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
             at.entitle(given)
-            given = as_input(graph, given)
+            given = as_input(graph, given, at.graph)
+        warn_of_another_graph(at, before)
         again = f"stepwell run{asked.db_flag}{at.graph_flag}"
         if at.due and not resume and answer is None:
             _warn_of_what_was_cut_off(asked, again, at)

@@ -11,12 +11,15 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import holds_something, opened
+from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line, pad
 from stepwell.threads import list_threads
 from stepwell.types import ThreadInfo
 
 STATUSES: Final = ("idle", "waiting", "failed", "unfinished", "running", "empty")
 COLOURS: Final = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
+TITLE_WIDTH: Final = 80
+LEAST_TITLE: Final = 10
 HEADINGS: Final = ("THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "TITLE")
 
 
@@ -52,15 +55,16 @@ def print_threads(found: Sequence[ThreadInfo], limit: int) -> None:
         return
     rows = [_cells(info) for info in found[:limit]]
     widths = [max(columns(row[column]) for row in (HEADINGS, *rows)) for column in range(len(HEADINGS) - 1)]
+    room = max(LEAST_TITLE, min(TITLE_WIDTH, width() - sum(widths) - 2 * len(widths)))
     click.secho(_line(HEADINGS, widths), dim=True)
     for row in rows:
-        click.echo(_line(row, widths, COLOURS.get(row[2])))
+        click.echo(_line((*row[:-1], one_line(row[-1], room)), widths, COLOURS.get(row[2])))
     if len(found) > limit:
         click.echo(f"({count(len(rows), 'thread')} shown; --all shows every one)", err=True)
 
 
 def _cells(info: ThreadInfo) -> tuple[str, ...]:
-    title = one_line(str(info.metadata.get("title", "")), 60)
+    title = str(info.metadata.get("title", ""))
     named = [branch for branch in info.branches if "@" not in branch and branch != "main"]
     branches = f"[{', '.join(map(name, named))}] " if named else ""
     return (name(info.thread_id), ago(info.updated_at), info.status, f"{info.checkpoints:,}", branches + title)

@@ -86,11 +86,11 @@ def answer_in(text: str, questions: Sequence[Interrupt] = ()) -> Command[Any]:
     return Command(resume={questions[0].id: answer} if questions else answer)
 
 
-def as_input(graph: Any, text: str) -> dict[str, Any]:
-    """What a graph is given when a person says `text`; UsageError when it has no messages to put it in."""
+def as_input(graph: Any, text: str, spec: str) -> dict[str, Any]:
+    """What a graph is given when a person says `text`; UsageError, with its name, when it has no messages for it."""
     if MESSAGES not in getattr(graph, "channels", (MESSAGES,)):
         raise click.UsageError(
-            f"graph {graph.name!r} keeps no {MESSAGES!r}, so there is nowhere to put what you say. "
+            f"graph {spec} keeps no {MESSAGES!r}, so there is nowhere to put what you say. "
             "Give it its whole input: stepwell run --input JSON."
         )
     return {MESSAGES: [{"role": "user", "content": text}]}
