@@ -31,3 +31,15 @@ class DescribeTextThatIsNotUtf8:
         done = subprocess.run([*STEPWELL, "run", *args], capture_output=True, env=environment, timeout=PATIENCE_S)
 
         assert done.returncode == 2 and b"the input of the turn is not UTF-8." in done.stderr
+
+
+class DescribeNew:
+    @pytest.mark.parametrize(
+        ("args", "sentence"),
+        [
+            (("--new",), "--new needs --thread NAME."),
+            (("--new", "--thread", "t", "--branch", "b"), "a thread that --new begins has none."),
+        ],
+    )
+    def test_begins_a_thread_that_is_named_and_no_branch(self, stepwell, args, sentence):
+        assert sentence in stepwell("run", *args, "-m", "hello", expect=2).err

@@ -121,8 +121,10 @@ def find_place(saver: ThreadSaver, wish: Wish) -> Place:
     """The place that was wished for. A thread that is named must exist, unless --new says that it shall begin now."""
     if wish.thread is not None and wish.last:
         raise click.UsageError("--thread names a thread and --last takes the latest one: give one of them.")
-    if wish.new and (wish.thread is None or wish.branch is not None):
-        raise click.UsageError("--new goes with --thread alone.")
+    if wish.new and wish.thread is None:
+        raise click.UsageError("--new needs --thread NAME.")
+    if wish.new and wish.branch is not None:
+        raise click.UsageError("--branch names a branch that is there, and a thread that --new begins has none.")
     if wish.thread is None and not wish.last and wish.branch is not None:
         raise click.UsageError("--branch needs --thread or --last: a new thread has no branches.")
     at = _place(saver, wish)
