@@ -82,7 +82,7 @@ def checked(read: Callable[[], str], source: str) -> str:
         text = read()
         text.encode()
     except UnicodeError:
-        raise click.UsageError(f"{source} is not UTF-8. Nothing was said.") from None
+        raise click.UsageError(f"{source} is not UTF-8.") from None
     return text
 
 
