@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -189,6 +189,9 @@ class ChainSaver(Protocol):
 
     async def aperform(self, op: Op[T]) -> T: ...
 
-    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
-        """Begins a short write on an event loop: `(answer,)` when that is done already, else what does it."""
+    def start(self, op: Op[T], *, wait: bool = True) -> tuple[T] | Awaitable[T]:
+        """Begins a short write on an event loop: `(answer,)` when that is done already, else what has the answer.
+
+        Without `wait` nobody waits for it at once, and it must not be lost with whoever began it.
+        """
         ...

@@ -245,8 +245,8 @@ class StateSnapshot(NamedTuple):
 
         All of them when there are fewer. KeyError when the state has no such key, TypeError when it holds no list.
         """
-        if count < 1:
-            raise ValueError(f"count={count}: how many elements from the end, 1 or more")
+        if not isinstance(count, int) or count < 1:
+            raise ValueError(f"count={count!r}: how many elements from the end, a whole number of 1 or more")
         find = getattr(self.values, "last", None)
         found: list[Any] | None = find(key, count) if find is not None else None
         if found is not None:

@@ -87,7 +87,7 @@ class Ledger:
         self.done.append(op)
         return f"answer of {op}"
 
-    def start(self, op: str) -> Any:
+    def start(self, op: str, *, wait: bool = True) -> Any:
         return (self.perform(op),) if self.is_in_place else self.aperform(op)
 
     async def aperform(self, op: str) -> str:

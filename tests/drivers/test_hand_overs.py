@@ -368,7 +368,7 @@ class DescribeACancelledCommit:
         whole = chain.aperform
         commits = []
 
-        async def cut(op):
+        async def cut(op, wait=True):
             if op.__qualname__.endswith("commit"):
                 commits.append(op)
                 if len(commits) == (2 if durability == "sync" else 1):

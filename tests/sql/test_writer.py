@@ -117,6 +117,40 @@ class DescribeOneWhoIsCancelled:
         assert lost == ["a lease"]
 
 
+class DescribeACallerWhoIsCancelledWhenTheAnswerIsThere:
+    async def test_does_not_keep_what_it_was_given(
+        self, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lost: list[tuple[Any, int]] = []
+        deliver = Writer._deliver
+
+        def cut_short(writer: Writer, jobs: Any) -> None:
+            deliver(writer, jobs)
+            waiting.cancel()  # in the very turn of the loop: the answer is set, and nobody has it yet
+
+        def clear_away(answer: Any) -> None:
+            lost.append((answer, threading.get_ident()))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Writer, "_deliver", cut_short)
+            waiting = asyncio.ensure_future(database.aperform(put("a lease"), clear_away))
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        for _ in range(500):
+            await asyncio.sleep(0 if lost else 0.01)
+
+        assert [answer for answer, _ in lost] == ["a lease"]
+        assert lost[0][1] != threading.get_ident()  # it may have to wait for the database
+
+
+class DescribeACursorInTheSameThread:
+    async def test_is_not_waited_for(self, database: SqliteDatabase) -> None:
+        with database.cursor(transaction=False), pytest.raises(DatabaseError, match="Leave it first"):
+            await asyncio.wait_for(database.aperform(put("x")), 5)
+
+        assert await database.aperform(put("y")) == "y"
+
+
 class DescribeAFaultOfTheThreadItself:
     async def test_is_told_to_everybody_who_waits(
         self, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,7 @@ A subclass says where they are carried out (`perform`, `aperform`). Listing is i
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from stepwell.checkpoint import lease_rows
@@ -85,8 +85,8 @@ class SqlChain:
         """Carry out an operation without blocking the event loop."""
         raise NotImplementedError
 
-    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
-        """Begin a short write on an event loop: `(answer,)` when it is done, else a coroutine that does it."""
+    def start(self, op: Op[T], *, wait: bool = True) -> tuple[T] | Awaitable[T]:
+        """Begin a short write on an event loop: see saves.ChainSaver."""
         return self.aperform(op)
 
     # ------------------------------------------------------------------ load
@@ -187,7 +187,8 @@ class SqlChain:
                 yield from self._insert_with_debts(ours[0], insert, fence)
             elif not (yield insert):  # the usual step: one statement, which is a transaction by itself
                 yield from self._refused(session, fence)
-            session.places[name].newest = columns.id
+            if name in session.places:  # an operation beside this one may have failed, and taken what is known with it
+                session.places[name].newest = columns.id
             return Saved(ours[0].base)
         yield from Begin("write")
         try:

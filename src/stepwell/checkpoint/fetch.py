@@ -80,7 +80,10 @@ class Fetched:
         """The bytes of a run. DatabaseError when some are not there."""
         starts, segments = self._segments.get(log, ([], []))
         place = bisect_right(starts, start) - 1
-        found = segments[place].run(start - starts[place], stop - starts[place]) if place >= 0 else []
+        try:
+            found = segments[place].run(start - starts[place], stop - starts[place]) if place >= 0 else []
+        except IndexError:  # a row that was cut off
+            found = []
         if len(found) != stop - start or segments[place].misses(found):
             raise DatabaseError(
                 f"thread {self.thread!r}: stored values are missing (log {log}, items {start} to {stop - 1}). "
@@ -145,6 +148,6 @@ def ends(
         for row_key, data in rows:
             if unseal is not None:
                 data = unseal(data, b"items %d" % row_key)
-            if (row_key & _INDEXES) + count_items(data) == index:
+            if data and (row_key & _INDEXES) + count_items(data) == index:
                 found[log] = index
     return found

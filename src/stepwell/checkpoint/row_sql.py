@@ -28,12 +28,14 @@ from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask
 from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import Session
 from stepwell.checkpoint.work import Codec
-from stepwell.errors import DatabaseError
+from stepwell.errors import DatabaseError, StepwellError
 from stepwell.sql.query import Query
 
 COLUMNS: Final = (
     "checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, ts, next, state, tasks, metadata, children"
 )
+_BROKEN: Final = (IndexError, ValueError, TypeError, AssertionError)
+"""What comes of taking bytes apart that were cut off or changed."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SECOND: Final = timedelta(seconds=1)
@@ -260,6 +262,14 @@ class Reading:
         yield from self.learn_runs()
         return True
 
+    def _damaged(self, error: Exception) -> Exception:
+        if isinstance(error, StepwellError):
+            return error
+        return DatabaseError(
+            f"thread {self.thread!r}: a stored row cannot be read ({error}). "
+            "The database was damaged or edited by hand; older checkpoints may still be readable."
+        )
+
     def rows(self, found: Sequence[Sequence[Any]], namespaces: Mapping[int, str]) -> Generator[Any, Any, list[Row]]:
         """The checkpoints of some rows (COLUMNS), with everything that their references point at read."""
         yield from self._need_runs({columns[5] for columns in found})
@@ -271,6 +281,8 @@ class Reading:
             except KeyError as error:  # a record of another run than the row's
                 has_learned = yield from self._learn_once(has_learned, error)
                 continue
+            except _BROKEN as error:
+                raise self._damaged(error) from error
             if not self.pointed.missing:
                 return rows
             yield from self.fill()
@@ -322,6 +334,8 @@ class Reading:
             except KeyError as error:
                 has_learned = yield from self._learn_once(has_learned, error)
                 continue
+            except _BROKEN as error:
+                raise self._damaged(error) from error
             if not self.pointed.missing:
                 return tasks
             yield from self.fill()

@@ -26,6 +26,9 @@ from stepwell.errors import GraphInterrupt, StepwellError
 from stepwell.saves import Fence
 from stepwell.scope import current_task
 
+LAST_WRITE_S = 2.0
+"""How long a write in the background is waited for that a closed loop will not tell of any more."""
+
 
 class Box:
     """What an async generator cannot return: the result of the core it drove."""
@@ -56,7 +59,7 @@ class LoopDriver:
         self.crew: Crew | None = None
         self.returning: Fence | None = None
         self.leads = bind  # the driver of a @task call ends long before the run
-        self.background: asyncio.Task[Any] | None = None
+        self.background: asyncio.Future[Any] | None = None
         if bind:
             run.clock = time.monotonic
             run.wall = time.time
@@ -118,7 +121,8 @@ class LoopDriver:
         fence = self.returning or self.run.fence
         if fence is not None and self.leads and self.run.parent is None:
             self.run.fence = self.returning = None
-            threading.Thread(target=_release, args=(self.chain, fence), name="stepwell-release", daemon=True).start()
+            given = (self.chain, fence, self.background)
+            threading.Thread(target=_release, args=given, name="stepwell-release", daemon=True).start()
 
     def pass_up(self, ns: tuple[str, ...], mode: str, payload: Any) -> None:
         """Hands a chunk to the run around this one."""
@@ -300,20 +304,39 @@ class LoopDriver:
 
     async def _perform(self, op: Any, wait: bool) -> Any:
         """Carries out a write, or begins to once the one before it is done."""
-        if not wait:
-            await self._settle()
-        begun = self.chain.start(op)
-        if type(begun) is tuple:
-            return begun[0]
         if wait:
-            return await begun
-        self.background = self.loop.create_task(begun)
+            begun = self.chain.start(op)
+            return begun[0] if type(begun) is tuple else await begun
+        try:
+            await self._settle()
+        except asyncio.CancelledError:
+            if not isinstance(self.background, asyncio.Task):  # the saver keeps them in order by itself
+                self._begin(op)
+            raise
+        self._begin(op)
         return None
 
+    def _begin(self, op: Any) -> None:
+        """Begins a write that is made even if the run is stopped here."""
+        begun = self.chain.start(op, wait=False)
+        if type(begun) is not tuple:
+            self.background = asyncio.ensure_future(begun)
+            self.background.add_done_callback(_look_at)
+
     async def _settle(self) -> None:
-        background, self.background = self.background, None
+        background = self.background
         if background is not None:
-            await asyncio.shield(background)
+            try:
+                await asyncio.shield(background)
+            finally:  # cancelled meanwhile, it is still owed: nothing may be written before it
+                if background.done():
+                    self.background = None
+
+
+def _look_at(background: asyncio.Future[Any]) -> None:
+    """A run that was stopped twice may not ask any more what became of its last write."""
+    if not background.cancelled():
+        background.exception()
 
 
 async def _perform(task: Any) -> None:
@@ -340,6 +363,10 @@ def _running_loop() -> Any:
         return None
 
 
-def _release(chain: Any, fence: Fence) -> None:
+def _release(chain: Any, fence: Fence, background: asyncio.Future[Any] | None) -> None:
+    """Gives a thread back, after the last write that is under way: it is made under the same fence."""
+    end = time.monotonic() + LAST_WRITE_S
+    while background is not None and not background.done() and time.monotonic() < end:
+        time.sleep(0.005)
     with suppress(StepwellError):  # a saver that is closed meanwhile has given back what it held
         chain.perform(chain.release(fence))

@@ -51,7 +51,7 @@ class Chunks(AsyncGenerator[Any, None]):
     ) -> Any:
         """Stops the run, and raises the error where it is thrown in."""
         await self.aclose()
-        raise typ
+        raise val if isinstance(val, BaseException) else typ
 
     async def aclose(self) -> None:
         """Stops the run after what is running; what was shown stays."""

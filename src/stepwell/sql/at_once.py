@@ -8,7 +8,7 @@ flush or for another process: then the writer thread takes over, from where the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Generator
 from typing import Any, Final, TypeVar
 
 from stepwell.errors import DatabaseError
@@ -36,12 +36,17 @@ class AtOnce:
         self._database = database
         self._since_turn = self._since_tidied = 0
 
-    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
-        """Begins a short write: `(answer,)` when it is done, else a coroutine that does it. Raises what `op` raises."""
+    def start(self, op: Op[T], *, wait: bool = True, is_crowded: bool = False) -> tuple[T] | Awaitable[T]:
+        """Begins a short write: `(answer,)` when it is done, else what will have the answer. Raises what `op` raises.
+
+        Without `wait` it is made whether or not anybody ever awaits it. is_crowded: so many write that one commit for
+        several is the better way.
+        """
         database = self._database
-        if not database.is_idle:
-            return database.aperform(op)
-        if self._since_turn >= IN_A_ROW:
+        database.refuse_to_wait_for_oneself()
+        if is_crowded or not database.is_idle:
+            return self._handed_in(op)
+        if self._since_turn >= IN_A_ROW and wait:
             self._since_turn = 0
             return self._after_others(op)
         self._since_turn += 1
@@ -56,9 +61,13 @@ class AtOnce:
                 finally:
                     database.lock.release()
             if effect is stood:
-                return database.aperform(op, None, effect)
+                return self._handed_in(op, effect)
         self._tidy_now_and_then()
         return (effect.answer,)
+
+    def _handed_in(self, op: Op[T], effect: Any = None) -> Awaitable[T]:
+        future: Awaitable[T] = self._database.writer().hand_in(Job(op, None, effect)).future
+        return future
 
     async def _after_others(self, op: Op[T]) -> T:
         await asyncio.sleep(0)

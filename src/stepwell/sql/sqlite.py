@@ -29,7 +29,6 @@ _OPENERS: dict[str, Callable[[str], Connection]] = {
     mixed.APSW: ApswConnection.open,
 }
 _BEGIN = {"read": "BEGIN", "write": "BEGIN IMMEDIATE"}
-_UNFLUSHED = ("OFF", "NORMAL")
 
 
 class SqliteDatabase:
@@ -55,8 +54,7 @@ class SqliteDatabase:
         if driver not in (None, "sqlite3", "apsw"):
             raise ValueError(f"driver={driver!r}: 'sqlite3', 'apsw', or None to choose by itself")
         self._synchronous, self._timeout_s = synchronous, timeout_s
-        self.patience_ms = max(int(timeout_s * 1000), 0)
-        """How long a statement waits for a lock of another process."""
+        self.patience_ms = max(int(timeout_s * 1000), 0)  # how long a statement waits for another process
         self.lock = threading.RLock()
         """Held while the connection is used."""
         self._is_ours = isinstance(source, (str, os.PathLike))
@@ -70,6 +68,7 @@ class SqliteDatabase:
         else:
             self._connection = self._adopt(source, driver)
         self._writer: Any = None  # made by the first async operation
+        self._lent_to: int | None = None  # the thread in a `cursor()` block
         forks.watch(self)
 
     @property
@@ -107,8 +106,14 @@ class SqliteDatabase:
         on_lost: called with the answer when the caller went away while it was made durable. effect: where `op` stands,
         when it has begun.
         """
+        self.refuse_to_wait_for_oneself()
         answer: T = await self.writer().carry_out(op, on_lost, effect)
         return answer
+
+    def refuse_to_wait_for_oneself(self) -> None:
+        """DatabaseError where the writer thread would wait for a `cursor()` block of this very thread."""
+        if self._lent_to == threading.get_ident():
+            raise DatabaseError(f"{self.name}: a `cursor()` block of this thread holds the connection. Leave it first.")
 
     @property
     def is_idle(self) -> bool:
@@ -116,7 +121,7 @@ class SqliteDatabase:
         return (
             self._is_ready
             and self._is_ours
-            and self._synchronous in _UNFLUSHED
+            and self._synchronous in ("OFF", "NORMAL")
             and (self._writer is None or self._writer.is_idle)
         )
 
@@ -244,6 +249,7 @@ class SqliteDatabase:
             if transaction:
                 self.begin("write")
             cursor = self._connection.raw.cursor()
+            self._lent_to = threading.get_ident()
             try:
                 yield cursor
             except BaseException:
@@ -254,6 +260,7 @@ class SqliteDatabase:
                 if transaction:
                     self.commit()
             finally:
+                self._lent_to = None
                 cursor.close()
 
     # ------------------------------------------------------------------ open and close

@@ -78,7 +78,11 @@ class Writer:
         except GeneratorExit:  # the loop was closed with this call in it; that may show in the middle of anything
             job.is_dropped = True
             if job.is_over:
-                threading.Thread(target=_lost, args=(job,), name="stepwell-lost", daemon=True).start()
+                _lose(job)
+            raise
+        except asyncio.CancelledError:
+            if job.future.done() and not job.future.cancelled():  # after it was delivered, and before it was taken
+                _lose(job)
             raise
 
     def hand_in(self, job: Job) -> Job:
@@ -245,11 +249,17 @@ class Writer:
         """In the loop of the callers."""
         for job in jobs:
             if job.is_abandoned:
-                _lost(job)
+                _lose(job)
             elif job.error is not None:
                 job.future.set_exception(job.error)
             else:
                 job.future.set_result(job.effect.answer)
+
+
+def _lose(job: Job) -> None:
+    """`_lost` beside whoever runs here, which may be a loop: what clears away may have to wait for the database."""
+    if job.error is None and job.on_lost is not None:
+        threading.Thread(target=_lost, args=(job,), name="stepwell-lost", daemon=True).start()
 
 
 def _lost(job: Job) -> None:

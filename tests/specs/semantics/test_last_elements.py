@@ -109,7 +109,7 @@ class DescribeWhatHasNoLastElements:
         with pytest.raises(TypeError, match="'name' holds no list but a str"):
             drive.get_state(graph, cfg()).last("name")
 
-    @pytest.mark.parametrize("count", [0, -1])
+    @pytest.mark.parametrize("count", [0, -1, 1.5])
     def test_is_a_count_that_means_nothing(self, drive, graph, count):
-        with pytest.raises(ValueError, match="1 or more"):
+        with pytest.raises(ValueError, match="of 1 or more"):
             drive.get_state(graph, cfg()).last("log", count)

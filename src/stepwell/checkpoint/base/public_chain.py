@@ -296,7 +296,7 @@ class PublicChain:
         found = self._begin(effect, "")
         return list(found) if type(effect) is Listing else found
 
-    def start(self, op: Op[T]) -> Coroutine[Any, Any, T]:
+    def start(self, op: Op[T], *, wait: bool = True) -> Coroutine[Any, Any, T]:
         return self.aperform(op)
 
     async def aperform(self, op: Op[T]) -> T:

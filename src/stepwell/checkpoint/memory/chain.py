@@ -60,7 +60,7 @@ class MemoryChain(MemoryShelf):
             await asyncio.sleep(stop.seconds)
         return cast(T, stop.answer)
 
-    def start(self, op: Op[T]) -> tuple[T]:
+    def start(self, op: Op[T], *, wait: bool = True) -> tuple[T]:
         return (self.perform(op),)
 
     def _go_on(self, op: Op[Any]) -> Any:

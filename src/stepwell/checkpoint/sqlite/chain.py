@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
@@ -65,15 +65,15 @@ class SqliteChain(SqlThreads):
     def aperform(self, op: Op[T]) -> Coroutine[Any, Any, T]:
         return self._room.aperform(op, self._give_back)
 
-    def start(self, op: Op[T]) -> tuple[T] | Coroutine[Any, Any, T]:
-        if len(self.sessions) > FEW or not self._room.is_set_up:
+    def start(self, op: Op[T], *, wait: bool = True) -> tuple[T] | Awaitable[T]:
+        if not self._room.is_set_up:
             return self.aperform(op)
         if self._at_once is None:
             from stepwell.sql.at_once import AtOnce  # it needs asyncio (28 ms), which sync programs do not load
 
             self._at_once = AtOnce(self.database)
-        answer: tuple[T] | Coroutine[Any, Any, T] = self._at_once.start(op)
-        return answer
+        begun: tuple[T] | Awaitable[T] = self._at_once.start(op, wait=wait, is_crowded=len(self.sessions) > FEW)
+        return begun
 
     def _give_back(self, answer: Any) -> None:
         """A lease that was taken for somebody who had stopped waiting."""
