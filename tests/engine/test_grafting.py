@@ -36,7 +36,7 @@ class Namespaces(World):
 def started(records, checkpoints=None, *, load=None):
     run, world = saved_run(plan(node("outer"))), Namespaces(checkpoints or {})
     run.loaded = load
-    world.play(start_inside(run, records))
+    world.play(start_inside(run, asked_again(records)[0]))
     return run, world
 
 

@@ -182,7 +182,7 @@ def _carry_on(run: Run) -> Steps[None]:
         )
     due = waiting_tasks(run)
     run.resuming = run.passing = True
-    if run.grafted or (run.placed and not loaded.leaf):
+    if run.placed:
         yield from _graft(run, due)
     elif loaded.meeting and loaded.leaf and due and loaded.pending and run.parent is None:
         left = list(stored_records(run, due, loaded.pending).values())

@@ -52,7 +52,7 @@ def start_inside(run: Run, asked: Sequence[TaskRecord]) -> Steps[None]:
     """Lets the graphs inside these tasks start from where they asked, or failed."""
     found: dict[str, tuple[str, str]] = {}
     for record in asked:
-        ids = {name[1:] for _, name in record.interrupts if name.startswith(FROM_BELOW)}
+        ids = {name[1:] for _, name in open_questions(record) if name.startswith(FROM_BELOW)}
         own = _ns_inside(run, record)
         for number in count():  # a node may run several graphs
             ns = f"{own}{NS_SEP}{number}" if number else own
@@ -89,7 +89,9 @@ def _where_asked(run: Run, ns: str, ids: set[str], *, else_newest: bool = True) 
     assert run.at is not None
     page = yield from History(At(run.at.thread, ns, None, run.at.branch), limit=LOOK_BACK)
     asked = [item for item in page.items if not ids.isdisjoint(_questions(item))]
-    for item in asked or (page.items if else_newest else ()):
+    # Branches share a namespace without task ids, and each asks there: this one's was made from where it stands.
+    ours = [item for item in asked if (item.metadata.get("parents") or {}).get(run.ns) == run.checkpoint_id]
+    for item in ours or asked or (page.items if else_newest else ()):
         return ns, item.at.checkpoint or ""
     return None
 

@@ -86,7 +86,8 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     if reached == loaded.at.checkpoint:
         return loaded
     if reached is None:
-        return None if above.loaded is not None and not above.loaded.leaf else loaded
+        began_anew = above.loaded is not None and not above.loaded.leaf
+        return None if began_anew or _is_of_another(run, loaded) else loaded
     return (yield from Load(At(at.thread, at.ns, reached, at.branch)))
 
 
@@ -116,7 +117,15 @@ def _is_of_this_step(run: Run, loaded: Loaded) -> bool:
     if parent.id in run.ns:
         return True
     made_at = (loaded.metadata.get("parents") or {}).get(parent.run.ns)
-    return made_at == parent.run.checkpoint_id or (parent.run.resuming and bool(loaded.next))
+    if made_at == parent.run.checkpoint_id:
+        return True
+    return parent.run.resuming and bool(loaded.next) and not _is_of_another(run, loaded)
+
+
+def _is_of_another(run: Run, loaded: Loaded) -> bool:
+    """Whether another branch made the checkpoint: a saver answers another's where the run's has none in a namespace."""
+    here = run.at.branch if run.at is not None else None
+    return (loaded.metadata.get("branch") or "main") != (here or "main")
 
 
 def adopt(run: Run, loaded: Loaded) -> None:
