@@ -50,9 +50,8 @@ def at_a_terminal(environment):
     def run(columns, *args):
         ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (24, columns))
-        subprocess.run(
-            [*STEPWELL, *args], stdout=theirs, env={**environment, "NO_COLOR": "1"}, timeout=PATIENCE_S, check=True
-        )
+        env = {name: value for name, value in environment.items() if name != "COLUMNS"}  # pytest-xdist sets it
+        subprocess.run([*STEPWELL, *args], stdout=theirs, env={**env, "NO_COLOR": "1"}, timeout=PATIENCE_S, check=True)
         os.close(theirs)
         with open(ours, "rb") as shown:
             return shown.read1(100_000).decode().splitlines()
