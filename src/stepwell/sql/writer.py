@@ -229,15 +229,18 @@ class Writer:
     def _pass_on(self, jobs: Sequence[Job]) -> None:
         """Finished jobs go back to their loops, waiting ones to the clock, the rest to the end of the queue."""
         done: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+        lost = [job for job in jobs if job.is_over and job.is_abandoned]
         for job in jobs:
-            if job.is_over:
+            if job in lost:  # its loop may have stopped for good, and would not tell
+                _lose(job)
+            elif job.is_over:
                 done.setdefault(job.loop, []).append(job)
             elif type(job.effect) is Pause:
                 heapq.heappush(self._paused, (time.monotonic() + job.effect.seconds, next(self._number), job))
             else:
                 self._queue.put(job)
         with self._guard:
-            self._waiting -= sum(map(len, done.values()))
+            self._waiting -= sum(map(len, done.values())) + len(lost)
         for loop, jobs_of_loop in done.items():
             try:
                 loop.call_soon_threadsafe(self._deliver, jobs_of_loop)
