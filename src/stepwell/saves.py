@@ -62,6 +62,7 @@ class TaskRecord:
 
     writes: as the node returned them, before the merge; () and finished: it wrote nothing. error: {"type", "message",
     "notes", "traceback"}. interrupts: (Interrupt, identity) pairs still or once open. answers: (identity, answer).
+    children: namespace of a graph with its own memory that ran inside → where it stood when the task paused or ended.
     """
 
     task: str
@@ -75,6 +76,7 @@ class TaskRecord:
     error: Mapping[str, Any] | None = None
     interrupts: tuple[Any, ...] = ()
     answers: tuple[Any, ...] = ()
+    children: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from tests.engine.play import (
     node,
     plan,
     play,
+    record,
     run_of,
     saved_run,
     unknown_thread,
@@ -170,11 +171,13 @@ class DescribeATypeThatIsNotKnown:
 
 
 class DescribeAGraphInsideATask:
-    def inside(self, load, *, ns=None, above_load=None, **above_fields):
+    def inside(self, load, *, ns=None, above_load=None, held=None, **above_fields):
         """A run inside task `outer`, opened on what `load` finds by namespace."""
         above = saved_run(plan(node("outer")), **above_fields)
         above.loaded = above_load
         [outer] = due(above, "outer")
+        if held:
+            outer.record, outer.children = record(outer, finished=False, children=held), held
         run = saved_run(plan(node("a")), parent=outer)
         run.chain = above.chain
         run.at = At("t", ns or outer.ns)
@@ -216,10 +219,20 @@ class DescribeAGraphInsideATask:
 
         assert run.resuming
 
-    def test_with_a_name_for_ever_resumes_what_waits_when_its_parent_does(self):
-        run, _ = self.inside(loaded({"to_a": None}, metadata={"parents": {"": "c9"}}), ns="outer", resuming=True)
+    def test_with_a_name_for_ever_resumes_where_its_paused_task_left_it(self):
+        held = loaded({"to_a": None}, metadata={"parents": {"": "c9"}})
 
-        assert run.resuming
+        run, world = self.inside(held, ns="outer", held={"outer": OTHER})
+
+        assert (run.resuming, run.placed) == (True, True)
+        assert world.log[0].at.checkpoint == OTHER
+
+    def test_with_a_name_for_ever_is_not_moved_where_only_its_own_line_stands_there(self):
+        held = loaded({"to_a": None}, metadata={"parents": {"": "c0"}})
+
+        run, _ = self.inside(held, ns="outer", held={"outer": OTHER})
+
+        assert (run.resuming, run.placed) == (True, False)
 
     def test_after_time_travel_starts_from_where_the_chain_had_got_to(self):
         class Two(World):

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.pack import get_id, own_trigger, put_id
+from stepwell.checkpoint.pack import get_id, own_trigger, pack_children, put_id, unpack_children
 from stepwell.checkpoint.refs import INLINE, Inline, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
 from stepwell.checkpoint.rows import StoredTask
 from stepwell.ids import task_id
 
 _FINISHED, _ERROR, _INTERRUPTS, _ANSWERS = 1, 2, 4, 8
-_PULL, _ROUTED, _OWN_RUN, _FIRST, _DERIVED, _NAMED_PATH = 16, 32, 64, 128, 256, 512
-_EXTRAS: Final = _ERROR | _INTERRUPTS | _ANSWERS
+_PULL, _ROUTED, _OWN_RUN, _FIRST, _DERIVED, _NAMED_PATH, _CHILDREN = 16, 32, 64, 128, 256, 512, 1024
+_EXTRAS: Final = _ERROR | _INTERRUPTS | _ANSWERS | _CHILDREN
 _PULL_KIND: Final = "__pregel_pull"
 
 
@@ -56,6 +56,8 @@ def put_task(out: bytearray, task: StoredTask, names: Names, run: Callable[[str]
         for data in (task.error, task.interrupts, task.answers):
             if data is not None:
                 put_bytes(out, data)
+        if task.children:
+            put_bytes(out, pack_children(task.children) or b"")
 
 
 def _put_writes(out: bytearray, task: StoredTask, number: Callable[[str], int]) -> None:
@@ -82,6 +84,8 @@ def _flags_of(task: StoredTask, home: Home) -> int:
         flags |= _INTERRUPTS
     if task.answers is not None:
         flags |= _ANSWERS
+    if task.children:
+        flags |= _CHILDREN
     if task.attempt == 1:
         flags |= _FIRST
     if task.run == home.run:
@@ -153,6 +157,9 @@ def get_task(
         task.interrupts, at = get_bytes(data, at)
     if flags & _ANSWERS:
         task.answers, at = get_bytes(data, at)
+    if flags & _CHILDREN:
+        children, at = get_bytes(data, at)
+        task.children = unpack_children(children)
     return task, at
 
 

@@ -346,6 +346,7 @@ class OpenTask(TaskRecord):
         self.error = codec.decode(stored.error) if stored.error is not None else None
         self.interrupts = tuple(codec.decode(stored.interrupts)) if stored.interrupts is not None else ()
         self.answers = tuple(codec.decode(stored.answers)) if stored.answers is not None else ()
+        self.children = stored.children
         self._codec, self._items, self._refs = codec, items, stored.writes
         self._read: tuple[tuple[str, Any], ...] | None = None
 

@@ -12,11 +12,15 @@ Cell: TypeAlias = "tuple[Version | None, Ref | None]"
 """(version, reference) of a channel; no reference: it holds no value."""
 
 
+NO_CHILDREN: Final[dict[str, str]] = {}
+
+
 class StoredTask:
     """A task record whose writes are references and whose other values are encoded bytes (None: empty)."""
 
     __slots__ = (
-        "answers", "attempt", "error", "finished", "interrupts", "node", "path", "run", "task", "triggers", "writes"
+        "answers", "attempt", "children", "error", "finished", "interrupts", "node", "path", "run", "task", "triggers",
+        "writes",
     )  # fmt: skip
 
     def __init__(self, task: str, node: str, path: str, triggers: tuple[str, ...], run: str, attempt: int) -> None:
@@ -33,6 +37,7 @@ class StoredTask:
         self.error: bytes | None = None
         self.interrupts: bytes | None = None
         self.answers: bytes | None = None
+        self.children: dict[str, str] = NO_CHILDREN
 
 
 class Anchor:

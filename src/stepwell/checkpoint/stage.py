@@ -272,6 +272,8 @@ class Stager:
                 for name, value in record.writes
             ]
         )
+        if record.children:
+            stored.children = dict(record.children)
         if record.error is not None or record.interrupts or record.answers:
             work.channel = f"record of {record.node}"
         if record.error is not None:

@@ -144,7 +144,8 @@ def end_step(run: Run, due: Sequence[Task], records: Mapping[str, TaskRecord]) -
     finished = [task for task in due if (record := records.get(task.id)) is not None and record.finished]
     for task in finished:
         task.record = records[task.id]
-        task.writes, task.done = list(task.record.writes), True
+        task.writes, task.done, task.children = list(task.record.writes), True, task.record.children
+        run.children.update(task.children)
     finished.sort(key=by_path)
     kept = step_records(finished)
     moves = apply_writes(run, finished)
@@ -188,13 +189,19 @@ def _carry_on(run: Run) -> Steps[None]:
         left = list(stored_records(run, due, loaded.pending).values())
         yield from start_inside(run, still_open(left)[0])
         yield from _part(run, due, left, {})
-    elif loaded.leaf or not due or run.parent is not None:
+    elif not due or run.parent is not None or (loaded.leaf and not _would_meet_results(run, due)):
         run.records = stored_records(run, due, loaded.pending)
         yield from show_loaded(run, due)
         _answer_from_above(run)
     else:
         yield from _fork(run, due, run.checkpoint_id)
     yield from show_values(run)
+
+
+def _would_meet_results(run: Run, due: Sequence[Task]) -> bool:
+    """Whether graphs inside these tasks would find what others, who went on from here, made of the same tasks."""
+    pending = run.loaded.pending if run.loaded is not None else ()
+    return run.overtaken and not pending and any(task.node.subgraphs for task in due)
 
 
 def _fork(run: Run, due: Sequence[Task], parent: str | None) -> Steps[None]:

@@ -27,7 +27,7 @@ LOOK_BACK = 100
 
 def asked_again(records: Sequence[TaskRecord]) -> tuple[list[TaskRecord], list[TaskRecord]]:
     """The records of a step that was left: those that asked, open again, and those that finished without asking."""
-    asked = [revised(record, finished=False, answers=()) for record in records if record.interrupts]
+    asked = [revised(record, finished=False, answers=(), children={}) for record in records if record.interrupts]
     return asked, [record for record in records if not record.interrupts and record.finished]
 
 
@@ -60,7 +60,7 @@ def start_inside(run: Run, asked: Sequence[TaskRecord]) -> Steps[None]:
             if start is None:
                 break
             found[ns] = start
-        if ids and own not in found:  # it has a memory of its own: a namespace for all tasks
+        if ids and own not in found and not record.children:  # it has a memory of its own: a namespace for all tasks
             ns = node_names(own)
             start = yield from _where_asked(run, ns, ids, else_newest=False)
             if start is not None:

@@ -214,9 +214,9 @@ def _close(run: Run) -> Steps[None]:
     if run.chain is None:
         return
     yield from _save_owed(run)
-    above = run.parent.run if run.parent is not None else None
-    if above is not None and run.head is not None and run.parent.id not in run.ns:  # type: ignore[union-attr]  # as above
-        above.children[run.ns] = run.head
+    if run.parent is not None and run.head is not None and run.parent.id not in run.ns:
+        run.parent.children = {**run.parent.children, run.ns: run.head}
+        run.parent.run.children[run.ns] = run.head
     yield from give_back(run)
 
 

@@ -47,7 +47,7 @@ def _load_root(run: Run) -> Steps[Loaded]:
     assert loaded is not None
     run.fence = loaded.fence
     if at.checkpoint is None and not loaded.leaf:  # its branch goes on there, whoever else did
-        loaded.leaf = loaded.meeting = True
+        loaded.leaf = loaded.meeting = run.overtaken = True
     if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:
         if run.fence is not None:
             yield Release(run.fence)
@@ -76,6 +76,9 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     start = (above.starts.pop(run.ns, None) or above.starts.pop(names, None)) if above.starts else None
     if start is not None:
         return (yield from _load_start(run, start))
+    held = parent.children.get(run.ns) if parent.record is not None and at.checkpoint is None else None
+    if held is not None:
+        return (yield from _load_held(run, held))
     loaded = yield from Load(at)
     if loaded is None or loaded.step == EMPTY_STEP or at.checkpoint is not None:
         return loaded
@@ -86,9 +89,19 @@ def _load_nested(run: Run) -> Steps[Loaded | None]:
     if reached == loaded.at.checkpoint:
         return loaded
     if reached is None:
-        began_anew = above.loaded is not None and not above.loaded.leaf
+        began_anew = above.overtaken or above.loaded is None or not above.loaded.leaf
         return None if began_anew or _is_of_another(run, loaded) else loaded
     return (yield from Load(At(at.thread, at.ns, reached, at.branch)))
+
+
+def _load_held(run: Run, checkpoint: str) -> Steps[Loaded | None]:
+    """Where a graph with its own memory stood when its task paused; what other branches made of that is not ours."""
+    assert run.at is not None
+    assert run.parent is not None
+    run.resuming = True
+    loaded = yield from Load(At(run.at.thread, run.at.ns, checkpoint, run.at.branch))
+    run.placed = loaded is not None and _made_at(run, loaded) != run.parent.run.checkpoint_id
+    return loaded
 
 
 def _load_start(run: Run, start: tuple[str, str]) -> Steps[Loaded | None]:
@@ -116,10 +129,14 @@ def _is_of_this_step(run: Run, loaded: Loaded) -> bool:
     assert parent is not None
     if parent.id in run.ns:
         return True
-    made_at = (loaded.metadata.get("parents") or {}).get(parent.run.ns)
-    if made_at == parent.run.checkpoint_id:
-        return True
-    return parent.run.resuming and bool(loaded.next) and not _is_of_another(run, loaded)
+    return _made_at(run, loaded) == parent.run.checkpoint_id
+
+
+def _made_at(run: Run, loaded: Loaded) -> str | None:
+    """The checkpoint of the graph above from which a checkpoint was made."""
+    assert run.parent is not None
+    made_at: str | None = (loaded.metadata.get("parents") or {}).get(run.parent.run.ns)
+    return made_at
 
 
 def _is_of_another(run: Run, loaded: Loaded) -> bool:

@@ -61,6 +61,7 @@ class Run:
     max_concurrency: int | None = None
     output_keys: Any = None  # instead of the plan's, for what a run returns and `values` shows
     starts: dict[str, tuple[str, str]] = _NO_STARTS  # a graph inside → (namespace, checkpoint), until it starts there
+    overtaken: bool = False  # others went on from the checkpoint that it stands on
     placed: bool = False  # it starts from a checkpoint that was chosen for it
     grafted: bool = False  # it starts from a checkpoint of another namespace
     entropy: int = 0

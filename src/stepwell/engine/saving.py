@@ -64,6 +64,7 @@ def record_of(task: Task, *, finished: bool = True, error: Mapping[str, Any] | N
         error or (_earlier_error(task) if task.error is not None or task.record is not None else None),
         interrupts,
         answers,
+        task.children,
     )
 
 

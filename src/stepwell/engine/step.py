@@ -93,10 +93,11 @@ class Crowd:
             yield from self._look_up()
 
     def _restore(self, task: Task, record: Any) -> None:
-        task.record = record
+        task.record, task.children = record, record.children
         if record.finished:
             self.waiting.remove(task)
             task.writes, task.done, task.attempt, task.cached = list(record.writes), True, record.attempt, True
+            self.run.children.update(record.children)
         elif record.error is not None and task.node.handler is not None:
             self.waiting.remove(task)
             task.error = retold(record.error)

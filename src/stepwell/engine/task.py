@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ class Task:
     graphs = 0  # how many graphs its body has run so far
     origin: Task | None = None  # the task this one stands in for (error handlers) or was called from (@task)
     record: TaskRecord | None = None  # what was stored of it before
+    children: Mapping[str, str] = {}  # namespace of a graph with its own memory inside it → where that stands
     fault: Any = None  # NodeError for an error handler
     post: Callable[[Any], None] | None = None
     _id: str | None = None

@@ -49,6 +49,8 @@ class DescribeARecord:
             record(finished=False, interrupts=ASKED),
             record(finished=False, interrupts=ASKED, answers=(("#a:0", None),)),
             record(writes=(("a", 1),), interrupts=ASKED, answers=(("#a:0", 1), ("#b:0", 2))),
+            record(writes=(("a", 1),), children={"inner": "id"}),
+            record(finished=False, interrupts=ASKED, answers=(("#a:0", 1),), children={"one": "1", "two": "2"}),
         ],
     )
     def test_comes_back_from_its_rows(self, given: TaskRecord) -> None:
@@ -56,6 +58,7 @@ class DescribeARecord:
 
         assert (found.writes, found.finished, found.error) == (given.writes, given.finished, given.error)
         assert (found.interrupts, found.answers) == (given.interrupts, given.answers)
+        assert found.children == given.children
 
 
 class DescribeRowsOfAnotherMaker:

@@ -357,6 +357,7 @@ class PublicChain:
             record.error,
             tuple(self._copied(list(record.interrupts))),
             tuple(self._copied(list(record.answers))),
+            dict(record.children),
         )
 
 

@@ -48,7 +48,7 @@ def complete(record: TaskRecord, stored: TaskRecord) -> None:
     """Fill in what public rows have no place for."""
     record.node, record.path, record.triggers = stored.node, stored.path, stored.triggers
     record.run, record.attempt = stored.run, stored.attempt
-    record.interrupts, record.answers = stored.interrupts, stored.answers
+    record.interrupts, record.answers, record.children = stored.interrupts, stored.answers, stored.children
 
 
 def nothing(at: At, fence: Fence | None) -> Loaded:

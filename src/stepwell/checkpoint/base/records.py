@@ -14,7 +14,7 @@ from stepwell.checkpoint.base.writes import WRITES_IDX_MAP
 from stepwell.saves import TaskRecord
 from stepwell.types import ERROR, ERROR_SOURCE, INTERRUPT, NO_WRITES, RESUME, Interrupt
 
-ASKED, ANSWERS = "asked", "answers"
+ASKED, ANSWERS, CHILDREN = "asked", "answers", "children"
 RAW = "raw"
 """Key of an error, and identity of a question or answer, that another maker filed in a form of its own."""
 PLACE = "#"
@@ -34,9 +34,10 @@ def rows_of(record: TaskRecord, *, asked: bool = True) -> list[tuple[str, Any]]:
         open_ = [(question, identity) for question, identity in record.interrupts if identity not in answered]
         if open_:
             rows.append((INTERRUPT, _shown(open_)))
-    if not _by_place(record.interrupts, record.answers):
-        if record.answers or (asked and record.interrupts):
-            rows.append((RESUME, {ASKED: list(record.interrupts), ANSWERS: list(record.answers)}))
+    if not _by_place(record.interrupts, record.answers) or (asked and record.children):
+        if record.answers or (asked and (record.interrupts or record.children)):
+            told = {ASKED: list(record.interrupts), ANSWERS: list(record.answers)}
+            rows.append((RESUME, {**told, CHILDREN: dict(record.children)} if record.children else told))
     elif record.answers:
         shown = [answer for _, answer in record.answers]
         rows.append((RESUME, shown[0] if record.answers[0][0] == RAW else shown))
@@ -96,6 +97,7 @@ def record_of(task: str, rows: Sequence[tuple[str, Any]], *, path: str = "", run
         error=_error(special.get(ERROR)),
         interrupts=interrupts,
         answers=answers,
+        children=_children(special.get(RESUME)),
     )
 
 
@@ -105,6 +107,10 @@ def _error(stored: Any) -> Mapping[str, Any] | None:
         return stored
     kind = type(stored).__name__ if isinstance(stored, BaseException) else "Error"
     return {"type": kind, "message": str(stored), "notes": [], "traceback": "", RAW: stored}
+
+
+def _children(resume: Any) -> Mapping[str, str]:
+    return resume.get(CHILDREN, {}) if isinstance(resume, Mapping) and ASKED in resume else {}
 
 
 def _asked(interrupts: Any, resume: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

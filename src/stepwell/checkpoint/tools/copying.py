@@ -64,7 +64,7 @@ def plain_task(task: StoredTask) -> StoredTask:
     plain = StoredTask(task.task, task.node, task.path, task.triggers, task.run, task.attempt)
     plain.writes = tuple((name, plain_ref(ref)) for name, ref in task.writes)
     plain.finished, plain.error = task.finished, task.error
-    plain.interrupts, plain.answers = task.interrupts, task.answers
+    plain.interrupts, plain.answers, plain.children = task.interrupts, task.answers, task.children
     return plain
 
 

@@ -135,5 +135,5 @@ def put_writes(
 
 def _ridden(record: TaskRecord, known: TaskRecord) -> TaskRecord:
     record.node, record.triggers, record.run, record.attempt = known.node, known.triggers, known.run, known.attempt
-    record.interrupts, record.answers = known.interrupts, known.answers
+    record.interrupts, record.answers, record.children = known.interrupts, known.answers, known.children
     return record

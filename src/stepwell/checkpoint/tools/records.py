@@ -22,4 +22,5 @@ def merged(old: StoredTask | None, new: StoredTask) -> StoredTask:
     made.error = new.error if new.error is not None else old.error
     made.interrupts = new.interrupts if new.interrupts is not None else old.interrupts
     made.answers = new.answers if new.answers is not None else old.answers
+    made.children = new.children or old.children
     return made
