@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from stepwell.errors import GraphError, brief
 from stepwell.types import TimeoutPolicy
 
 Timeout = float | timedelta | TimeoutPolicy
+_LONGEST_S = 1e300
 
 
 def timeout_of_sync(node: str, timeout: Any, is_async: bool) -> None:
@@ -36,4 +38,6 @@ def timeout_policy(timeout: Timeout | None) -> TimeoutPolicy | None:
 def _is_time(limit: Any) -> bool:
     if isinstance(limit, timedelta):
         return limit >= timedelta(0)
-    return isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= 0
+    if isinstance(limit, bool) or not isinstance(limit, int | float):
+        return False
+    return 0 <= limit <= _LONGEST_S or limit == math.inf
