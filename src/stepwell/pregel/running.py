@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from typing import TYPE_CHECKING, Any
 
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine.loop import run_graph
 from stepwell.errors import ConfigError, WrongTypeError, brief
-from stepwell.plan.entries import check_config, max_concurrency
+from stepwell.plan.entries import check_config
 from stepwell.pregel.chunks import Shape, check_version, shape_of
 from stepwell.pregel.flowing import Chunks, Source
 from stepwell.pregel.request import FROM_WITHIN, is_debugging, make_run
@@ -205,12 +206,12 @@ def _hand_on(chunk: tuple[tuple[str, ...], str, Any], driver: ThreadDriver | Loo
 
 def _print_all(driver: ThreadDriver, core: Any, shape: Shape) -> Any:
     """Drives a run to its end, shows its chunks on the terminal, and answers its result."""
-    flow = driver.flow(core)
-    try:
-        while True:
-            _hand_on(next(flow), driver, shape)
-    except StopIteration as stop:
-        return stop.value
+    with closing(driver.flow(core)) as flow:  # a terminal that is gone must not leave the run where it stands
+        try:
+            while True:
+                _hand_on(next(flow), driver, shape)
+        except StopIteration as stop:
+            return stop.value
 
 
 async def _aprint_all(driver: LoopDriver, core: Any, shape: Shape) -> Any:
@@ -218,13 +219,14 @@ async def _aprint_all(driver: LoopDriver, core: Any, shape: Shape) -> Any:
     from stepwell.drivers.loop import Box  # as in ainvoke
 
     box = Box()
-    async for chunk in driver.flow(core, box):
-        _hand_on(chunk, driver, shape)
+    async with aclosing(driver.flow(core, box)) as flow:
+        async for chunk in flow:
+            _hand_on(chunk, driver, shape)
     return box.value
 
 
 def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
-    """One config for each input. ConfigError where they cannot be meant."""
+    """One config for each input. WrongTypeError where these are no list, ConfigError for a config that is none."""
     if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):
         raise WrongTypeError(f"batch was given {brief(inputs)}; it takes a list of inputs.")
     one_each = isinstance(config, Sequence) and not isinstance(config, str | bytes)
@@ -241,4 +243,4 @@ def _configs_for(inputs: Sequence[Any], config: Any) -> list[Any]:
 
 def _at_once(configs: Sequence[Any]) -> int | None:
     """How many calls of a batch may run at once, as its first config says."""
-    return max_concurrency(configs[0]) if configs and configs[0] is not None else None
+    return configs[0].get("max_concurrency") if configs and configs[0] is not None else None

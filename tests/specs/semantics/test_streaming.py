@@ -244,7 +244,29 @@ class DescribeTheSecondVersion:
         assert [i.value for i in asked.interrupts] == ["sure?"]
 
 
+class Gone:
+    """A terminal that is not there any more."""
+
+    def write(self, text):
+        raise OSError("the terminal is gone")
+
+    def flush(self):
+        pass
+
+
 class DescribePrinting:
+    def test_to_a_terminal_that_is_gone_gives_the_thread_back(self, drive, saver, monkeypatch):
+        graph = chain("ab", saver)
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", Gone())
+            with pytest.raises(OSError, match="the terminal is gone") as raised:
+                drive.invoke(graph, {"log": []}, cfg(), print_mode="updates")
+
+        ended = drive.invoke(graph, None, {**cfg(), "on_busy": "reject"})
+
+        assert ended["log"] == ["a", "b"]
+        assert raised.value  # as long as the error is kept, so is what it was raised in
+
     def test_shows_events_on_the_terminal_and_changes_nothing(self, drive, saver, capsys):
         quiet = drive.invoke(chain("ab", saver), {"log": []}, cfg("1"))
         assert capsys.readouterr().out == ""
