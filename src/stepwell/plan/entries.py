@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stepwell.constants import CONF
 from stepwell.errors import ConfigError, brief
+from stepwell.plan import check
 
 _EXAMPLE: Final = 'Pass for example config={"configurable": {"thread_id": "order-7"}}.'
 
@@ -16,9 +17,9 @@ def check_config(config: Any) -> None:
     if not isinstance(config, Mapping):
         raise ConfigError(f"the config is {_named(config)}; it is a dict. {_EXAMPLE}")
     for key, value in config.items():
-        check = _CHECKS.get(key)
-        if check is not None and value is not None:
-            check(key, value)
+        refuse_wrong = _CHECKS.get(key)
+        if refuse_wrong is not None and value is not None:
+            refuse_wrong(key, value)
 
 
 def valid_limit(limit: Any) -> int:
@@ -31,15 +32,12 @@ def valid_limit(limit: Any) -> int:
     )
 
 
-def max_concurrency(config: Mapping[str, Any]) -> int | None:
-    """How many tasks of a step may run at once; None: as many as there are. Raises ConfigError."""
-    limit: int | None = config.get("max_concurrency")
-    if limit is None or _counts(limit):
-        return limit
-    raise ConfigError(
-        f"max_concurrency is {brief(limit)}. It is how many tasks may run at once, a whole number of at least 1. "
-        "Leave it out for as many as there are."
-    )
+def _max_concurrency(key: str, limit: Any) -> None:
+    if not _counts(limit):
+        raise ConfigError(
+            f"max_concurrency is {brief(limit)}. It is how many tasks may run at once, a whole number of at least 1. "
+            "Leave it out for as many as there are."
+        )
 
 
 def _counts(limit: Any) -> bool:
@@ -98,11 +96,17 @@ def _run_id(key: str, value: Any) -> None:
         )
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, Any], None]]] = {
+_CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     CONF: _mapping,
     "metadata": _mapping,
     "tags": _tags,
     "callbacks": _callbacks,
     "run_name": _run_name,
     "run_id": _run_id,
+    "recursion_limit": lambda _, limit: valid_limit(limit),
+    "max_concurrency": _max_concurrency,
+    "on_busy": lambda _, given: check.on_busy(given),
+    "busy_timeout": lambda _, given: check.busy_timeout(given),
+    "on_interrupted": lambda _, given: check.on_interrupted(given),
+    "stored_configurable": lambda _, given: check.stored_configurable(given),
 }

@@ -15,7 +15,7 @@ from stepwell.nodes.calling import Callee, callee_of
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
 from stepwell.nodes.signature import Signature
-from stepwell.nodes.spec import Retry, policies
+from stepwell.nodes.spec import Retry, policies, reuse_policy
 from stepwell.plan import check as checks
 from stepwell.plan.plan import Edge, Node, Plan, Writes
 from stepwell.plan.spelling import meant
@@ -263,7 +263,7 @@ def _node(
         return writes_of(await acall(input, task), task)
 
     retry: Retry = node.retry or options.get("retry_policy") or ()
-    cache = node.cache or options.get("cache_policy")
+    cache = reuse_policy(node.cache or options.get("cache_policy"))
     timeout_of_sync(name, node.timeout, acall is not None)
     written = dict.fromkeys(entry.channel for entry in writers)
     ends = dict.fromkeys(end for channel in written for end in triggered.get(channel, ()))

@@ -23,7 +23,6 @@ from stepwell.errors import (
 )
 from stepwell.ids import IdClock
 from stepwell.plan import check as checks
-from stepwell.plan.entries import max_concurrency
 from stepwell.plan.schema import context_of
 from stepwell.pregel.answers import check_answer, describe, digest
 from stepwell.pregel.ears import attach_ears
@@ -69,7 +68,7 @@ def make_run(
     run.entropy = int.from_bytes(os.urandom(8)) >> 2
     run.run_id = _run_id(full) or IdClock(None, run.entropy).next(time.time_ns())
     run.limit = full["recursion_limit"]
-    run.max_concurrency = max_concurrency(full)
+    run.max_concurrency = full.get("max_concurrency")
     run.digest, run.describe, run.check_answer = digest, describe, check_answer
     run.debug = is_debugging(graph, options)
     _take_options(run, graph, options)
@@ -80,7 +79,7 @@ def make_run(
     _listen(run, modes, subgraphs)
     if run.debug:
         watch(run)
-    run.metadata = stored_metadata(full, _stored_configurable(graph, full))
+    run.metadata = stored_metadata(full, tuple(_option(graph, full, "stored_configurable", ())))
     if run.at is not None and run.at.branch not in (None, "main"):
         run.metadata["branch"] = run.at.branch
     return run
@@ -121,23 +120,12 @@ def _take_options(run: Run, graph: Pregel, options: Mapping[str, Any]) -> None:
     if run.cache is not None:
         run.cache_key = cache_keys()
     run.on_interrupted = _option(graph, full, "on_interrupted", "raise")
-    checks.on_interrupted(run.on_interrupted)
-    run.busy_wait = _busy_wait(graph, full)
+    is_refused = _option(graph, full, "on_busy", "wait") == "reject"
+    run.busy_wait = 0.0 if is_refused else float(_option(graph, full, "busy_timeout", 60.0))
     durability = options.get("durability")
     if durability is not None and durability not in DURABILITIES:
         raise GraphError(f'durability is {durability!r}; it is "sync", "async" or "exit".')
     run.durability = durability or "sync"
-
-
-def _stored_configurable(graph: Pregel, full: Mapping[str, Any]) -> Sequence[str]:
-    return checks.stored_configurable(_option(graph, full, "stored_configurable", ()))
-
-
-def _busy_wait(graph: Pregel, full: Mapping[str, Any]) -> float:
-    on_busy, wait = _option(graph, full, "on_busy", "wait"), _option(graph, full, "busy_timeout", 60.0)
-    checks.on_busy(on_busy)
-    checks.busy_timeout(wait)
-    return 0.0 if on_busy == "reject" else float(wait)
 
 
 def _names(graph: Pregel, option: str, given: Any) -> Sequence[str] | str:

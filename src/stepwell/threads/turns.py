@@ -142,7 +142,9 @@ def _reply(made: Iterable[TaskRecord]) -> str:
 def _last_reply(saver: ThreadSaver, thread_id: str, checkpoint_id: str) -> str:
     """The message that ends the state of a checkpoint, where the assistant said it."""
     loaded = saver.perform(saver.load(At(thread_id, "", checkpoint_id)))
-    said = transcript(loaded.values.get(MESSAGES))[-1:] if loaded is not None else ()
+    values: Any = loaded.values if loaded is not None else {}
+    last = values.last(MESSAGES, 1) if MESSAGES in values and hasattr(values, "last") else None
+    said = transcript(values.get(MESSAGES) if last is None else last)[-1:]
     return next((each.text for each in said if each.role == "assistant"), "")
 
 
