@@ -35,13 +35,13 @@ async def work(seconds):
 
 class DescribeASendWithATimeout:
     @pytest.mark.parametrize("timeout", [0.05, timedelta(seconds=0.05), TimeoutPolicy(run_timeout=0.05)])
-    def test_ends_its_own_task_and_no_other(self, async_drive, saver, timeout):
-        graph = graph_of(work, [Send("work", 0.2), Send("work", 5, timeout=timeout)], saver)
+    def test_ends_the_step_and_keeps_what_a_sibling_had_finished(self, async_drive, saver, timeout):
+        graph = graph_of(work, [Send("work", 0), Send("work", 5, timeout=timeout)], saver)
 
         with pytest.raises(NodeTimeoutError, match="work"):
             async_drive.invoke(graph, {"log": []}, cfg())
 
-        assert async_drive.get_state(graph, cfg()).values["log"] in (["begin"], ["begin", 0.2])
+        assert async_drive.get_state(graph, cfg()).values["log"] == ["begin", 0]
 
     def test_that_is_met_changes_nothing(self, async_drive, saver):
         graph = graph_of(work, [Send("work", 0.001, timeout=30), Send("work", 0.002)], saver)
