@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepwell.errors import ConfigError
-from stepwell.plan.entries import check_config, max_concurrency, valid_limit
+from stepwell.plan.entries import check_config, valid_limit
 
 
 class Handler:
@@ -78,14 +78,15 @@ class DescribeAConfig:
 
 class DescribeALimit:
     def test_is_a_whole_number_of_at_least_one(self) -> None:
-        assert valid_limit(1) == 1 and max_concurrency({"max_concurrency": 3}) == 3
+        assert valid_limit(1) == 1
+        check_config({"recursion_limit": 1, "max_concurrency": 3})
 
     def test_of_tasks_at_once_may_be_left_out(self) -> None:
-        assert max_concurrency({}) is None and max_concurrency({"max_concurrency": None}) is None
+        check_config({"max_concurrency": None})
 
     @pytest.mark.parametrize("limit", [0, -1, True, "10", 1.5])
     def test_that_counts_nothing_is_refused(self, limit: Any) -> None:
         with pytest.raises(ConfigError, match="recursion_limit"):
             valid_limit(limit)
         with pytest.raises(ConfigError, match="max_concurrency"):
-            max_concurrency({"max_concurrency": limit})
+            check_config({"max_concurrency": limit})
