@@ -229,6 +229,9 @@ def _entry(part: Part, name: str, found: Any) -> Iterator[str]:
     yield ""
     if inspect.isclass(found):
         yield from _class(found, part.own)
+    elif typing.get_origin(found) is typing.Annotated:  # its docstring is that of typing, another on each Python
+        value, told_by = typing.get_args(found)
+        yield from ("```text", f"{name}: {_annotation(value)}", "```", "", _doc(told_by))
     elif callable(found):
         yield from _signature(name, found)
         yield _doc(found)

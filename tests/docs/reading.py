@@ -97,6 +97,7 @@ class Reader:
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         given = {"STEPWELL_OFFLINE_PAUSE": "0", **os.environ, "HOME": str(home), "PATH": path, "PYTHONUTF8": "1"}
+        given["PYTHONUNBUFFERED"] = "1"  # as on a terminal: what was printed is seen, also of a process that is killed
         given.pop("STEPWELL_DB", None)
         printed = self.folder / "printed.txt"
         with printed.open("wb") as out:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from stepwell.annotations import own_annotations, text_of
 from stepwell.config import config_of
 from stepwell.errors import GraphError
 from stepwell.runtime import runtime_of
@@ -159,7 +160,8 @@ def _resolved(target: Any) -> dict[str, Any]:
     function = getattr(target, "__func__", target)
     scope = getattr(function, "__globals__", None) or vars(sys.modules.get(function.__module__, types))
     resolved: dict[str, Any] = {}
-    for name, hint in getattr(function, "__annotations__", {}).items():
+    for name, annotation in own_annotations(function).items():
+        hint = text_of(annotation)
         try:
             resolved[name] = eval(hint, scope) if isinstance(hint, str) else hint
         except Exception:  # as above

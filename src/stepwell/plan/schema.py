@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_origin, get_type_hints, is_typeddict
 
+from stepwell.annotations import own_annotations
 from stepwell.channels.base import BaseChannel
 from stepwell.errors import GraphError, InvalidUpdateError, brief
 from stepwell.managed.base import ManagedValue
@@ -85,7 +86,7 @@ def has_keys(typ: Any) -> bool:
     cls = get_origin(typ) or typ
     if not isinstance(cls, type):
         return False
-    return is_typeddict(cls) or any("__annotations__" in base.__dict__ for base in cls.__mro__)
+    return is_typeddict(cls) or any(map(own_annotations, cls.__mro__))
 
 
 def update_of(value: Any) -> list[tuple[str, Any]] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import typing
 from collections.abc import Iterator, MutableSet
-from importlib import import_module
 from typing import Any, Final
+
+from stepwell.annotations import own_annotations, text_of
 
 _NOTHING_TO_SEE: Final = sys.stdlib_module_names | {"pydantic", "pydantic_core", "typing_extensions", "numpy"}
 """Top-level modules whose classes are no data of a program; to trust BaseModel would be to trust every model."""
@@ -70,16 +70,9 @@ def _fields(cls: type) -> Iterator[Any]:
 def _resolved_one_by_one(cls: type) -> Iterator[Any]:
     for base in cls.__mro__:
         names = vars(sys.modules.get(base.__module__, typing))
-        for annotation in _annotations(base).values():
-            text = getattr(annotation, "__forward_arg__", annotation)  # TypedDict wraps text into a ForwardRef
+        for annotation in own_annotations(base).values():
+            text = text_of(annotation)  # TypedDict wraps text into a ForwardRef
             try:
                 yield eval(text, names) if isinstance(text, str) else annotation
             except Exception:
                 continue
-
-
-def _annotations(cls: type) -> dict[str, Any]:
-    if sys.version_info < (3, 14):
-        return inspect.get_annotations(cls)
-    annotationlib = import_module("annotationlib")
-    return dict(annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF))
