@@ -18,7 +18,7 @@ from stepwell.errors import (
     ThreadBusyError,
     UnstorableTypeError,
 )
-from stepwell.saves import At, LeaseWish
+from stepwell.saves import At, LeaseWish, Pending
 from stepwell.serde.encrypted import EncryptedSerializer
 from stepwell.types import Interrupt
 from tests.checkpoint.chains import SqliteChain, Walk, open_chain, pages, read, task
@@ -111,6 +111,16 @@ class DescribeACommit:
 
         assert read(chain).values["a"] == 1
         other.end()
+
+    def test_of_a_run_that_lost_its_thread_does_not_make_it_anew(self, chain: Any) -> None:
+        walk = Walk(chain)
+        staged = walk.stage({"a": 1})
+        walk.end()
+
+        with pytest.raises(StaleRunError):
+            chain.perform(chain.commit([staged], walk.fence))
+
+        assert chain.perform(chain.exists("t")) is False
 
     def test_without_a_lease_is_refused_while_somebody_holds_it(self, chain: Any) -> None:
         walk = Walk(chain)
@@ -553,6 +563,48 @@ class DescribeACommitThatTheDatabaseRefuses:
         chain.perform(chain.commit([failed], walk.fence))
 
         assert read(chain).values["log"] == [LONG] * 9 + new
+
+    @pytest.mark.parametrize("of_records", [False, True], ids=["of a checkpoint", "of records"])
+    def test_leaves_no_number_of_a_namespace_behind(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_records: bool
+    ) -> None:
+        # given a run of which the first write in a namespace failed
+        chain = SqliteChain(tmp_path / "t.db")
+        above = Walk(chain)
+        above.save({"a": 1})
+        inner = Walk(chain, ns="inner", above=above)
+        staged = inner.stage({"b": 1})
+        pending = chain.stage(Pending(At("t", "inner", staged.row.id), (task("n", ("b", 2)),), None))
+        write = chain.save_writes(pending, above.fence) if of_records else chain.commit([staged], above.fence)
+        with monkeypatch.context() as broken:
+            broken.setattr(chain.database, "commit", lambda: _fail(chain))
+            with pytest.raises(DatabaseError):
+                chain.perform(write)
+
+        # when it is made once more, and another namespace after it
+        chain.perform(chain.commit([staged], above.fence))
+        Walk(chain, ns="other", above=above).save({"c": 1})
+
+        # then each has its own
+        assert read(chain, ns="inner").values == {"b": 1}
+        assert read(chain, ns="other").values == {"c": 1}
+
+
+class DescribeALoadThatTheDatabaseRefuses:
+    def test_leaves_the_thread_unknown_and_its_key_to_others(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        chain = SqliteChain(tmp_path / "t.db")
+        chain.set_up()
+        with monkeypatch.context() as broken:
+            broken.setattr(chain.database, "commit", lambda: _fail(chain))
+            with pytest.raises(DatabaseError):
+                Walk(chain, "refused")
+
+        Walk(chain, "another").save({"a": "of another"})
+
+        assert read(chain, thread="refused") is None
+        assert list(chain.sessions) == ["another"]
 
 
 def _fail(chain: SqliteChain) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from contextvars import ContextVar
@@ -13,7 +15,7 @@ from stepwell.drivers.crew import FIRST, Begun
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine import effects as fx
 from stepwell.engine.task import Emitted
-from stepwell.saves import At
+from stepwell.saves import At, Fence
 from tests.drivers.scene import Ledger, Memo, asks_for, node_of, tasks_of
 
 
@@ -113,6 +115,78 @@ class DescribeABackgroundCommit:
 
         with pytest.raises(OSError, match="disk"):
             answers(ThreadDriver(task.run), fx.Commit((), None, False), fx.Settle())
+
+    def test_is_still_waited_for_when_the_wait_was_interrupted(self, gates):
+        gate, ledger = gates(), Ledger()
+        ledger.before["commit"] = gate.pass_
+        [task] = tasks_of(lambda _: None, chain=ledger)
+
+        def core():
+            yield fx.Commit((), None, wait=False)
+            gate.came()
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            try:
+                yield fx.SaveWrites(None, None, wait=False)
+            except KeyboardInterrupt:
+                threading.Timer(0.01, gate.open).start()
+                yield fx.SaveWrites(None, None, wait=False)
+            yield fx.Settle()
+
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            ThreadDriver(task.run).drive(core())
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+        assert ledger.done == ["commit", "save_writes"]
+
+
+class DescribeARunThatIsBrokenOffWhileItCloses:
+    def test_gives_its_thread_back_after_its_last_write(self, gates):
+        ledger = Ledger()
+        [task] = tasks_of(lambda _: None, chain=ledger)
+        task.run.fence = Fence("t", 1, "r")
+
+        def core():
+            yield fx.Commit((), None, wait=False)
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            ThreadDriver(task.run).drive(core())
+
+        assert ledger.done == ["commit", "release"]
+        assert task.run.fence is None
+
+    def test_gives_it_back_when_it_was_broken_off_just_there(self):
+        ledger = Ledger()
+        [task] = tasks_of(lambda _: None, chain=ledger)
+        ledger.breaks["release"] = KeyboardInterrupt()
+
+        def core():
+            try:
+                yield fx.Release(Fence("t", 1, "r"))
+            except KeyboardInterrupt:
+                ledger.breaks.clear()
+                raise
+
+        with pytest.raises(KeyboardInterrupt):
+            ThreadDriver(task.run).drive(core())
+
+        assert ledger.done == ["release"]
+
+    def test_leaves_it_to_the_run_around_it(self):
+        [outer] = tasks_of(lambda _: None)
+        ledger = Ledger()
+        [task] = tasks_of(lambda _: None, chain=ledger, parent=outer, fence=Fence("t", 1, "r"))
+
+        def core():
+            raise KeyboardInterrupt
+            yield
+
+        with pytest.raises(KeyboardInterrupt):
+            ThreadDriver(task.run).drive(core())
+
+        assert ledger.calls == []
 
 
 class DescribeALoneTask:
@@ -294,6 +368,20 @@ class DescribeACall:
 
         assert future.result(20) == 1
         assert ledger.done == ["save_writes"]
+
+
+class DescribeAForkedProcess:
+    def test_has_workers_of_its_own(self):
+        Begun(lambda: None).wait()  # leaves a worker behind, which no child has
+
+        child = os.fork()
+        if child == 0:
+            done = threading.Event()
+            Begun(done.set)
+            os._exit(0 if done.wait(20) else 1)
+        _, status = os.waitpid(child, 0)
+
+        assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_begun_work_gives_its_error_to_who_waits():

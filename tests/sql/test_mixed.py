@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import warnings
 from collections.abc import Callable
@@ -56,6 +58,19 @@ class DescribeASecondLibraryOnAFile:
         with pytest.raises(MixedSqliteError):
             opened(driver="apsw" if driver == "sqlite3" else "sqlite3")
         assert second.statement("SELECT count(*) FROM t") == [(0,)]
+
+
+class DescribeAForkedProcess:
+    def test_does_not_wait_for_a_thread_that_its_parent_had(self, path: str) -> None:
+        with mixed._lock:  # as another thread may, at that very moment
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                mixed.release(mixed.claim(path, "sqlite3"))
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+
+        assert status == 0
 
 
 class DescribeTheLibraryThatIsChosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sqlite3
@@ -311,6 +312,22 @@ class DescribeACursor:
             cursor.execute("INSERT INTO t (v) VALUES ('x')")
 
             assert database.perform(values()) == ["x"]
+
+    async def test_may_hold_another_and_is_still_not_waited_for(self, database: SqliteDatabase) -> None:
+        with database.cursor():
+            with database.cursor(transaction=False):
+                pass
+
+            with pytest.raises(DatabaseError, match="Leave it first"):
+                await asyncio.wait_for(database.aperform(values()), 5)
+
+    async def test_is_not_closed_under_its_own_feet(self, database: SqliteDatabase) -> None:
+        await database.aperform(values())  # there is a thread now that close() waits for
+
+        with database.cursor(), pytest.raises(DatabaseError, match="Leave it first"):
+            database.close()
+
+        assert database.perform(values()) == []
 
 
 class DescribeAFork:

@@ -148,6 +148,25 @@ class DescribeAStoreThatAnswersNothingToPuts:
         await Curt().aput(NS, "k", {})
         await Curt().adelete(NS, "k")
 
+    async def test_may_do_so_in_batches(self) -> None:
+        class Curt(AsyncBatchedBaseStore):
+            async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+                return []
+
+        await asyncio.wait_for(asyncio.gather(Curt().aput(NS, "k", {}), Curt().adelete(NS, "l")), 5)
+
+    async def test_is_told_so_where_others_wait_for_an_answer(self) -> None:
+        class Miscounting(AsyncBatchedBaseStore):
+            async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+                return [None]
+
+        store = Miscounting()
+        asked = asyncio.gather(store.aput(NS, "k", {}), store.aget(NS, "k"), return_exceptions=True)
+        answers = await asyncio.wait_for(asked, 5)
+
+        assert [type(answer) for answer in answers] == [StepwellError, StepwellError]
+        assert "was given 2 operations and answered 1" in str(answers[0])
+
 
 class DescribeAMemoryStoreNobodySweeps:
     def test_does_not_keep_what_has_expired_for_ever(self) -> None:

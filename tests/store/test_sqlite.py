@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from stepwell.errors import DatabaseError, UnstorableTypeError
+from stepwell.errors import DatabaseError, LockedDatabaseError, UnstorableTypeError
 from stepwell.store.base import PutOp
 from stepwell.store.sqlite import AsyncSqliteStore, SqliteStore
+from stepwell.store.sweeper import Sweeper
 
 NS = ("users", "ada")
 
@@ -158,6 +159,18 @@ class DescribeTheSweeper:
 
             with store.connection() as cursor:
                 assert cursor.execute("SELECT count(*) FROM store_items").fetchall() == [(0,)]
+
+    def test_goes_on_after_a_sweep_that_found_the_database_busy(self, gates) -> None:
+        gate = gates()
+
+        def busy() -> None:
+            gate._came.release()
+            raise LockedDatabaseError("busy")
+
+        sweeper = Sweeper(busy, 0.001)
+        gate.came(2)
+
+        assert sweeper.stop(10)
 
     async def test_is_started_and_stopped_from_a_loop(self, path: str) -> None:
         async with AsyncSqliteStore.from_conn_string(path, ttl={"sweep_interval_minutes": 60}) as store:

@@ -84,8 +84,8 @@ def _run() -> None:
 
 def _after_fork() -> None:
     """A child holds nothing that its parent held."""
-    global _thread, _lock
-    _lock = threading.Lock()
+    global _thread, _lock, _wake
+    _lock, _wake = threading.Lock(), threading.Event()
     _held.clear()
     _thread = None
 

@@ -33,13 +33,13 @@ from stepwell.checkpoint.session import (
 from stepwell.checkpoint.stage import Staged, Stager
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.work import Codec
-from stepwell.errors import BranchNotFoundError, DuplicateCheckpointError, ParentMissingError, StaleRunError
+from stepwell.errors import DuplicateCheckpointError, ParentMissingError, StaleRunError
 from stepwell.saves import At, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved
 from stepwell.saves import Staged as SomeStaged
 from stepwell.sql.query import Begin, End, Many, Query, Single
 
 T = TypeVar("T")
-_ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _INSERT: Final = (
     f"INSERT INTO checkpoint_rows (thread_id, {COLUMNS}, is_fork) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
@@ -48,8 +48,8 @@ _INSERT_FENCED: Final = (
     "FROM threads WHERE key = ? AND epoch = ?"
 )
 """The row and its fence in one statement: nothing is inserted when the lease is somebody else's."""
-_FILE: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_UNFILE: Final = (
+FILE: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+UNFILE: Final = (
     "DELETE FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND is_public = 0 AND task = ?"
 )
 _STORE: Final = "INSERT OR IGNORE INTO items (key, data) VALUES (?, ?)"
@@ -105,7 +105,9 @@ class SqlChain:
         fence = yield from lease_rows.acquire(at.thread, lease, key_of)
         yield from self.open_session(at.thread, fence.epoch, keys[-1])
         try:
-            return (yield from self.read(at, fence))
+            loaded = yield from self.read(at, fence)
+            yield from End()  # the lease and the thread's key hold only once the transaction went through
+            return loaded
         except BaseException:
             self.close_session(at.thread)
             raise
@@ -121,8 +123,8 @@ class SqlChain:
         stands = wanted = None
         if ns is not None:
             stands = yield from place(key, ns)
-            wanted = pack_id(at.checkpoint) or stands.head(branch) or _fallback(at, stands)
-        found = (yield from Query(_ROW, (key, ns, wanted))) if wanted is not None else []
+            wanted = pack_id(at.checkpoint) or stands.head(branch) or stands.beginning(at)
+        found = (yield from Query(ROW, (key, ns, wanted))) if wanted is not None else []
         if not found and fence is None:
             return None
         last = yield from last_id(key, stands if ns == 0 else None)
@@ -204,7 +206,7 @@ class SqlChain:
                 yield from lease_rows.release(session.key, fence)
             yield from End()  # what follows holds only once the commit went through
         except BaseException:
-            session.places.clear()
+            session.forget_places()
             raise
         self._settle(ours, written, is_last)
         return Saved(ours[-1].base)
@@ -239,19 +241,23 @@ class SqlChain:
 
     def _refused(self, session: Session, fence: Fence) -> Op[None]:
         """Raises why a row was not inserted."""
-        session.places.clear()
+        session.forget_places()
         yield from lease_rows.check(session.thread, session.key, fence)
         raise StaleRunError(f"run {fence.run} does not hold thread {session.thread!r} any more; nothing was written.")
 
     def save_writes(self, staged: SomeStaged, fence: Fence | None) -> Op[None]:
         one = cast(SqlStaged, staged)
         yield from Begin("write")
-        yield from self.check(one.session, fence)
-        written = yield from self.store(one)
-        yield from self._file(one)
-        if one.release and fence is not None:
-            yield from lease_rows.release(one.session.key, fence)
-        yield from End()
+        try:
+            yield from self.check(one.session, fence)
+            written = yield from self.store(one)
+            yield from self._file(one)
+            if one.release and fence is not None:
+                yield from lease_rows.release(one.session.key, fence)
+            yield from End()
+        except BaseException:
+            one.session.forget_places()
+            raise
         self._settle((one,), written, one.release)
 
     def check(self, session: Session, fence: Fence | None) -> Op[None]:
@@ -287,7 +293,7 @@ class SqlChain:
         if at is None:
             at = session.places[row.ns] = yield from place(session.key, ns)
         if at.newest is not None and columns.id <= at.newest:
-            rows = yield from Query(_ROW, (session.key, ns, columns.id))
+            rows = yield from Query(ROW, (session.key, ns, columns.id))
             if rows:
                 _refuse_other(session.thread, row.id, columns, rows[0])
                 return
@@ -303,7 +309,7 @@ class SqlChain:
         yield from Query(_INSERT, (session.key, ns, *columns, int(is_fork)))
         yield from at.advance(branch, columns.id, columns.parent)
         if row.tasks and row.parent is not None and (row.ns, row.parent) in session.filed:
-            yield from Many(_UNFILE, [(session.key, ns, columns.parent, task.task) for task in row.tasks])
+            yield from Many(UNFILE, [(session.key, ns, columns.parent, task.task) for task in row.tasks])
 
     def _check_parent(self, session: Session, ns: int, row: Row, columns: Columns, at: Place) -> Op[None]:
         if columns.parent is None or columns.parent == at.newest:
@@ -321,7 +327,7 @@ class SqlChain:
         session, at = staged.session, staged.at
         ns = yield from namespace_number(session, at.ns or "")
         id = pack_id(at.checkpoint)
-        yield from Many(_FILE, [(session.key, ns, id, 0, *columns) for columns in staged.records])
+        yield from Many(FILE, [(session.key, ns, id, 0, *columns) for columns in staged.records])
         session.filed.add((at.ns or "", at.checkpoint or ""))
 
     def _settle(self, staged: Sequence[SqlStaged], written: Any, is_last: bool) -> None:
@@ -376,17 +382,6 @@ class SqlChain:
     ) -> Op[Page]:
         yield from Begin("read")
         return (yield from Listing(self, at, filter or {}, before, limit).page(lineage))
-
-
-def _fallback(at: At, stands: Place) -> bytes | None:
-    """Where a branch begins in a namespace that it has not written: at main's head, below the root."""
-    if at.branch is None or at.branch == MAIN:
-        return None
-    main = stands.head(MAIN)
-    if at.ns or main is None:
-        return main
-    names = ", ".join(sorted({MAIN, *stands.rows}))
-    raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
 
 
 def _refuse_other(thread: str, id: str, columns: Columns, stored: Sequence[Any]) -> None:

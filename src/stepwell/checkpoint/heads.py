@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from stepwell.checkpoint.pack import unpack_id
 from stepwell.checkpoint.tools.policy import MAIN, free_auto_name
+from stepwell.errors import BranchNotFoundError
+from stepwell.saves import At
 from stepwell.sql.query import Query
 
 _SET: Final = (
@@ -70,6 +72,16 @@ class Place:
         if found is not None:
             return found[0]
         return self.newest if branch == MAIN else None
+
+    def beginning(self, at: At) -> bytes | None:
+        """Where the branch of `at` begins in a namespace that it has not written: at main's head, below the root."""
+        if at.branch is None or at.branch == MAIN:
+            return None
+        main = self.head(MAIN)
+        if at.ns or main is None:
+            return main
+        names = ", ".join(sorted({MAIN, *self.rows}))
+        raise BranchNotFoundError(f"thread {at.thread!r} has no branch {at.branch!r}. It has: {names}.")
 
     def is_meeting(self, branch: str, id: bytes | None) -> bool:
         """Whether another branch stands there as well."""

@@ -133,6 +133,11 @@ class Session:
             if channel.startswith(ROUTE):
                 number(channel.removeprefix(ROUTE))
 
+    def forget_places(self) -> None:
+        """Drops what a transaction that failed may have said of namespaces; it is read again."""
+        self.namespaces.clear()
+        self.places.clear()
+
     def place(self, data: bytes) -> tuple[int, int]:
         """Places bytes that a row points at; they are written with the next commit."""
         found = self.ledger.find(data)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from stepwell.checkpoint.chain import FILE
 from stepwell.checkpoint.fetch import fetch
 from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.lease_rows import touch
@@ -16,7 +17,7 @@ from stepwell.checkpoint.process import Process, is_gone
 from stepwell.checkpoint.row_sql import columns_of, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
-from stepwell.checkpoint.sql_shelf import INSERT_RECORD, INSERT_ROW, SqlShelf
+from stepwell.checkpoint.sql_shelf import INSERT_ROW, SqlShelf
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Tag, Whole
 from stepwell.checkpoint.used import joined, used_runs
@@ -165,7 +166,7 @@ class SqlThreads(SqlShelf):
                 ns = yield from namespace_number(session, place[0])
                 columns = record_columns(task, session, *place, self.sealer)
                 values = (key, ns, pack_id(place[1]), int(is_public), *columns)
-                yield from Query(INSERT_RECORD, values)
+                yield from Query(FILE, values)
             yield from session.save_numbers()
             yield from self._put_due(session)
         finally:

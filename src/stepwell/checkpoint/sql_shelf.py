@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint import lease_rows
-from stepwell.checkpoint.chain import SqlChain, SqlStaged
+from stepwell.checkpoint.chain import FILE, ROW, UNFILE, SqlChain, SqlStaged
 from stepwell.checkpoint.heads import head as head_of
 from stepwell.checkpoint.heads import place, set_head
 from stepwell.checkpoint.leases import now_text
@@ -21,19 +21,14 @@ from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.records import merged
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
 from stepwell.saves import At, Fence, Loaded
-from stepwell.sql.query import Many, Query
+from stepwell.sql.query import End, Many, Query
 
 T = TypeVar("T")
 Op = Generator[Any, Any, T]
-_ROW: Final = f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _DELETE: Final = "DELETE FROM checkpoint_rows WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 INSERT_ROW: Final = (
     "INSERT INTO checkpoint_rows (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, "
     "ts, next, state, tasks, metadata, children, is_fork, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-INSERT_RECORD: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_UNFILE: Final = (
-    "DELETE FROM records WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND is_public = 0 AND task = ?"
 )
 _HEADS: Final = """SELECT n.ns, n.number,
     (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?1 AND checkpoint_ns = n.number)
@@ -83,6 +78,22 @@ class SqlShelf(SqlChain):
         return None if key is None or number is None else unpack_id((yield from head_of(key, number, branch)))
 
     def put_row(self, staged: SqlStaged, *, moves: bool) -> Op[None]:
+        return self._written(staged, self._put_row_of(staged, moves))
+
+    def _written(self, staged: SqlStaged, rows: Op[None]) -> Op[None]:
+        """Writes rows of `staged` and what they need, and commits: only then does any of it count as stored."""
+        session = staged.session
+        try:
+            yield from rows
+            written = yield from self.store(staged)
+            yield from lease_rows.touch(session.key)
+            yield from End()
+        except BaseException:
+            session.forget_places()
+            raise
+        self._settle((staged,), written, False)
+
+    def _put_row_of(self, staged: SqlStaged, moves: bool) -> Op[None]:
         session, row, columns = staged.session, staged.row, staged.columns
         assert row is not None
         assert columns is not None
@@ -98,11 +109,12 @@ class SqlShelf(SqlChain):
         if moves and branch == MAIN and MAIN not in at.rows and not is_last:
             yield from set_head(session.key, ns, MAIN, columns.id)
         if columns.parent is not None and row.tasks:
-            yield from Many(_UNFILE, [(session.key, ns, columns.parent, task.task) for task in row.tasks])
-        self._settle((staged,), (yield from self.store(staged)), False)
-        yield from lease_rows.touch(session.key)
+            yield from Many(UNFILE, [(session.key, ns, columns.parent, task.task) for task in row.tasks])
 
     def post(self, staged: SqlStaged, *, public: bool) -> Op[None]:
+        return self._written(staged, self._post_rows(staged, public))
+
+    def _post_rows(self, staged: SqlStaged, public: bool) -> Op[None]:
         session, at = staged.session, staged.at
         ns = yield from namespace_number(session, at.ns or "")
         id, space = pack_id(at.checkpoint), at.ns or ""
@@ -119,17 +131,15 @@ class SqlShelf(SqlChain):
             columns = record_columns(whole, session, space, at.checkpoint or "", self.sealer)
             rows.append((session.key, ns, id, int(public), *columns))
         staged.sequence = staged.ledger.sequence
-        self._settle((staged,), (yield from self.store(staged)), False)
-        yield from Many(INSERT_RECORD, rows)
+        yield from Many(FILE, rows)
         session.filed.add((space, at.checkpoint or ""))
-        yield from lease_rows.touch(session.key)
 
     def made_by(self, thread: str, ns: str, id: str) -> Op[Row | None]:
         reading = yield from self.reading(thread)
         number = None if reading is None else (yield from find_namespace(reading.key, ns))
         if reading is None or number is None:
             return None
-        found = yield from Query(_ROW, (reading.key, number, pack_id(id)))
+        found = yield from Query(ROW, (reading.key, number, pack_id(id)))
         rows = yield from reading.rows(found, {number: ns})
         return rows[0] if rows else None
 

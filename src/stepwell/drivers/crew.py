@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import Any
 _idle: deque[_Worker] = deque()
 FIRST = 4
 """How many workers begin on a crowd of tasks; more join when those are blocked."""
+
+os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
 
 
 class _Worker(threading.Thread):
@@ -57,6 +60,11 @@ class Begun:
             self._done.release()
 
         run_in_thread(run)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has come to its end, or to its error."""
+        return not self._done.locked()
 
     def wait(self) -> None:
         """Returns when the work is done; raises what it raised."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,6 +17,8 @@ from stepwell.engine.faults import CancelledError
 from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.task import Emitted
+from stepwell.errors import StepwellError
+from stepwell.saves import Fence
 
 IMPATIENCE = 0.002
 """Seconds without a sign from the crew until more workers join it."""
@@ -42,7 +44,8 @@ class ThreadDriver:
         self.running = 0
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
-        self.background: deque[Begun] = deque()
+        self.background: Begun | None = None
+        self.returning: Fence | None = None
         if bind:
             run.clock = time.monotonic
             run.wall = time.time
@@ -80,7 +83,18 @@ class ThreadDriver:
             return None
         finally:
             if self.leads:
-                self.run.let_go()
+                self._leave()
+
+    def _leave(self) -> None:
+        """Gives the thread back where the run was broken off while it closed: by a second Ctrl-C, say."""
+        self.run.let_go()
+        fence = self.returning or self.run.fence
+        if fence is not None and self.run.parent is None:
+            self.run.fence = self.returning = None
+            with suppress(Exception):  # the last write failed; the thread is given back all the same
+                self._settle()
+            with suppress(StepwellError):
+                self.chain.perform(self.chain.release(fence))
 
     def drive(self, core: Steps[Any]) -> Any:
         """Drives a core to its end and returns its result; a run inside another passes its chunks up."""
@@ -159,7 +173,10 @@ class ThreadDriver:
         return self.chain.perform(self.chain.load(e.at, lease=e.lease))
 
     def _release(self, e: fx.Release) -> Any:
-        return self.chain.perform(self.chain.release(e.fence))
+        self.returning = e.fence
+        answer = self.chain.perform(self.chain.release(e.fence))
+        self.returning = None
+        return answer
 
     def _history(self, e: fx.History) -> Any:
         return self.chain.perform(
@@ -180,11 +197,16 @@ class ThreadDriver:
     def _later(self, op: Any) -> None:
         """Begins an operation once the one before it is done, which keeps their order and finds its error."""
         self._settle()
-        self.background.append(Begun(lambda: self.chain.perform(op)))
+        self.background = Begun(lambda: self.chain.perform(op))
 
     def _settle(self) -> None:
-        while self.background:
-            self.background.popleft().wait()
+        background = self.background
+        if background is not None:
+            try:
+                background.wait()
+            finally:  # interrupted meanwhile, it is still owed: nothing may be written before it
+                if background.is_done:
+                    self.background = None
 
 
 _ANSWERS: dict[type, Callable[[ThreadDriver, Any], Any]] = {

@@ -78,6 +78,8 @@ def release(file: FileId | None) -> None:
 
 def forget_all() -> None:
     """In a child process: what the parent had open is not open here."""
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
     _open.clear()
 
 

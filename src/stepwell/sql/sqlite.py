@@ -58,8 +58,7 @@ class SqliteDatabase:
         self.lock = threading.RLock()
         """Held while the connection is used."""
         self._is_ours = isinstance(source, (str, os.PathLike))
-        self._is_ready = self._is_closed = self.is_read_only = False
-        self._is_inherited = False
+        self._is_ready = self._is_closed = self.is_read_only = self._is_inherited = False
         self._claim: mixed.FileId | None = None
         self._driver = driver
         if isinstance(source, (str, os.PathLike)):
@@ -249,7 +248,7 @@ class SqliteDatabase:
             if transaction:
                 self.begin("write")
             cursor = self._connection.raw.cursor()
-            self._lent_to = threading.get_ident()
+            outer, self._lent_to = self._lent_to, threading.get_ident()
             try:
                 yield cursor
             except BaseException:
@@ -260,7 +259,7 @@ class SqliteDatabase:
                 if transaction:
                     self.commit()
             finally:
-                self._lent_to = None
+                self._lent_to = outer
                 cursor.close()
 
     # ------------------------------------------------------------------ open and close
@@ -379,6 +378,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Finish what waits, then close the connection if it was opened here."""
+        self.refuse_to_wait_for_oneself()
         if self._writer is not None:
             self._writer.stop()
         with self.lock:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+
+from stepwell.errors import StepwellError
 
 
 class Sweeper:
@@ -18,7 +21,8 @@ class Sweeper:
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
-            self._sweep()
+            with suppress(StepwellError):  # busy or full: the next sweep takes what this one left
+                self._sweep()
 
     def stop(self, timeout_s: float | None = None) -> bool:
         """Asks the thread to end and waits for it; whether it did."""

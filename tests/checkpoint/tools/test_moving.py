@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from stepwell.checkpoint.tools.moving import MAGIC
-from stepwell.errors import SerializationError, ThreadIdError, ThreadNotFoundError
+from stepwell.errors import SerializationError, ThreadBusyError, ThreadIdError, ThreadNotFoundError
+from stepwell.saves import At, LeaseWish
 from tests.checkpoint.conftest import KINDS, cfg, grow, id_of, log_at
 
 
@@ -53,6 +54,18 @@ class DescribeACopy:
         grow(full, 1, thread="u")
         with pytest.raises(ThreadIdError, match="there is a thread 'u' already"):
             full.copy_thread("t", "u")
+
+    def test_does_not_take_a_thread_that_a_run_begins(self, full: Any) -> None:
+        held = full.perform(full.load(At("begun"), lease=LeaseWish("r", 0)))
+
+        with pytest.raises(ThreadBusyError, match="run r has held it"):
+            full.copy_thread("t", "begun")
+        with pytest.raises(ThreadBusyError, match="run r has held it"):
+            full.import_thread(full.export_thread("t"), thread_id="begun")
+
+        full.perform(full.release(held.fence))
+        full.copy_thread("t", "begun")
+        assert whole(full, "begun") == whole(full, "t")
 
 
 @pytest.mark.claim("H-25")

@@ -144,8 +144,8 @@ class MemoryChain(MemoryShelf):
     @at_once
     def commit(self, staged: Sequence[SomeStaged], fence: Fence | None) -> Saved:
         ours = cast(Sequence[Staged], staged)
+        self._leases.check(ours[0].at.thread, fence)
         thread = self._thread(ours[0].at.thread, ours[0].row)
-        self._leases.check(thread.thread, fence)
         rows: Sequence[Row]
         if len(ours) == 1 and _is_plain(thread, ours[0]):
             rows = (cast(Row, ours[0].row),)

@@ -34,11 +34,12 @@ def renamed(whole: Whole, thread: str) -> Whole:
 
 
 def refuse_existing(shelf: Shelf, thread: str) -> Op:
-    """ThreadIdError when the thread exists."""
+    """ThreadIdError when the thread exists, ThreadBusyError while a run begins it."""
     if (yield from shelf.exists(thread)):
         raise ThreadIdError(
             f"there is a thread {thread!r} already, and it would be overwritten. Choose another id, or delete it first."
         )
+    yield from shelf.guard(thread, None)
 
 
 def _moved(row: Row, thread: str, anchors: dict[int, Anchor]) -> Row:

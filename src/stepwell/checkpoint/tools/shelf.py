@@ -1,7 +1,7 @@
 """What the tools need of a storage: rows, heads, tags and records of one thread, as operations.
 
-A tool opens the transaction (`Begin`) and then calls these; they never open one. Rules of their own they have none:
-which rows stay and where heads go is said by policy.py.
+A tool opens the transaction (`Begin`) and then calls these; they never open one, and only `put_row` and `post` end it.
+Rules of their own they have none: which rows stay and where heads go is said by policy.py.
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ class Shelf(Protocol):
     def end_work(self, thread: str) -> None: ...
     def head(self, thread: str, ns: str, branch: str) -> Op[str | None]: ...
     def put_row(self, staged: Any, *, moves: bool) -> Op[None]:
-        """Store a row in place of one with its key. moves: it becomes the head of its branch."""
+        """Store a row in place of one with its key, and commit. moves: it becomes the head of its branch."""
         ...
 
     def post(self, staged: Any, *, public: bool) -> Op[None]:
-        """File records. public: rows that are there stay, special ones are replaced, and none goes with a put."""
+        """File records, and commit. public: rows that are there stay, special ones are replaced, and none goes with a
+        put."""
         ...
 
     # A thread.

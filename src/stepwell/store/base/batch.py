@@ -47,7 +47,7 @@ class AsyncBatchedBaseStore(BaseStore):
         if not asked:
             return
         try:
-            results = await self.abatch([op for op, _ in asked])
+            results = self._all_of(await self.abatch([op for op, _ in asked]), len(asked))
         except BaseException as error:
             for _, answer in asked:
                 if not answer.done():
@@ -58,6 +58,16 @@ class AsyncBatchedBaseStore(BaseStore):
         for (_, answer), result in zip(asked, results, strict=True):
             if not answer.done():
                 answer.set_result(result)
+
+    def _all_of(self, results: list[Result], count: int) -> list[Result]:
+        """`results`, one for each operation; some stores answer nothing to puts alone."""
+        found = list(results or [None] * count)
+        if len(found) != count:
+            raise StepwellError(
+                f"abatch() of {type(self).__name__} was given {count} operations and answered {len(found)} results. "
+                "Let it answer one for each, in their order: None for a put."
+            )
+        return found
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """As `abatch`, from a thread in which no event loop runs."""
