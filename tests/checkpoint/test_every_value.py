@@ -291,7 +291,7 @@ class Thread(RuleBasedStateMachine):
     @rule(seed=SEEDS)
     def send(self, seed: int) -> None:
         chance = Chance(seed)
-        cells = copy.copy(self.walk.cells)
+        cells = self._readable()
         sends = [
             Send(
                 "w",
@@ -301,6 +301,10 @@ class Thread(RuleBasedStateMachine):
         ]
         self._save(self.walk, {TASKS: sends}, task("h", *((TASKS, one) for one in sends)))
 
+    def _readable(self) -> dict[str, Any]:
+        """What a node can hand on: the queue of sends is no key that it could read."""
+        return {name: value for name, value in self.walk.cells.items() if name != TASKS}
+
     @rule(seed=SEEDS, steps=st.integers(1, 3))
     def nest(self, seed: int, steps: int) -> None:
         """A graph inside a task: it is handed values of this one, edits them and hands some back."""
@@ -309,7 +313,7 @@ class Thread(RuleBasedStateMachine):
             return
         inner = Walk(self.chain, ns=f"node:{seed % 5}", above=self.walk)
         inner.load_values()
-        given = {name: _handed(value) for name, value in self.walk.cells.items() if chance.pick(True, False)}
+        given = {name: _handed(value) for name, value in self._readable().items() if chance.pick(True, False)}
         before = inner.id
         first = inner.stage({"__start__": given}, source="input")
         self._note(inner, before, {"__start__": given})
