@@ -20,6 +20,14 @@ def own_annotations(holder: Any) -> dict[str, Any]:
     return dict(annotationlib.get_annotations(holder, format=annotationlib.Format.FORWARDREF))
 
 
+def python_signature(function: Any) -> inspect.Signature:
+    """`inspect.signature`, also where a name in the annotations is not known. Raises what that raises."""
+    if sys.version_info < (3, 14):
+        return inspect.signature(function)
+    late: Any = {"annotation_format": import_module("annotationlib").Format.FORWARDREF}
+    return inspect.signature(function, **late)
+
+
 def text_of(annotation: Any) -> Any:
     """The text of an annotation that is not resolved; anything else as it is."""
     return getattr(annotation, "__forward_arg__", annotation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+
+from stepwell.annotations import python_signature
 
 OFFLINE: Final = "stepwell.demo:conversation"
 """The graph that runs when none is named."""
@@ -62,7 +63,7 @@ def _named(spec: str) -> Any:
 def _called(spec: str, make: Callable[..., Any]) -> Any:
     """What a function without arguments gives; one that needs some is no graph, as a number is none."""
     try:
-        inspect.signature(make).bind()
+        python_signature(make).bind()
     except TypeError as error:
         raise click.UsageError(
             f"--graph {spec}: it cannot be called without arguments ({error}). "

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
+from stepwell.annotations import python_signature
 from stepwell.errors import GraphError, OutsideRunError, WrongTypeError, brief
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.signature import Getter, signature_of
@@ -111,7 +112,7 @@ def _filled(func: Callable[..., Any]) -> Callable[..., Any]:
     extras = signature_of(func, leading=0).extras
     if not extras:
         return func
-    places = {name: place for place, name in enumerate(inspect.signature(func).parameters)}
+    places = {name: place for place, name in enumerate(python_signature(func).parameters)}
 
     if inspect.iscoroutinefunction(func):
 

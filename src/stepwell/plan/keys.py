@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, Final, get_args, get_origin
 
+from stepwell.annotations import python_signature
 from stepwell.channels.base import BaseChannel
 from stepwell.channels.binop import BinaryOperatorAggregate
 from stepwell.channels.custom import driven
@@ -85,7 +86,7 @@ def _named(channel: BaseChannel[Any, Any, Any], name: str) -> BaseChannel[Any, A
 
 def _check_reducer(name: str, reducer: Callable[..., Any]) -> None:
     try:
-        parameters = inspect.signature(reducer).parameters.values()
+        parameters = python_signature(reducer).parameters.values()
     except (ValueError, TypeError):  # built-in functions need not tell
         return
     kinds = [parameter.kind for parameter in parameters]

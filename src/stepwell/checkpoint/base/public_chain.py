@@ -6,13 +6,13 @@ database's and rides along in the config; over others it holds within this proce
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from stepwell.annotations import python_signature
 from stepwell.checkpoint import beats
 from stepwell.checkpoint.base.config import FENCE_KEY, Ride, config_of
 from stepwell.checkpoint.base.effects import Call, Inner, Listing
@@ -369,7 +369,7 @@ def _has_typed_serde(saver: Any) -> bool:
 def _takes_path(saver: Any) -> bool:
     """Whether `put_writes` has a place for the task's path; older savers lack it."""
     try:
-        parameters = inspect.signature(saver.put_writes).parameters
+        parameters = python_signature(saver.put_writes).parameters
     except (TypeError, ValueError):
         return True
     return "task_path" in parameters or any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
