@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from stepwell import annotations
+from stepwell.annotations import own_annotations, python_signature, text_of
 from stepwell.config import config_of
 from stepwell.errors import GraphError
 from stepwell.runtime import runtime_of
@@ -70,7 +70,7 @@ def signature_of(function: Callable[..., Any], *, leading: int = 1, handler: boo
     is missing or fits.
     """
     try:
-        parameters = list(annotations.python_signature(function).parameters.values())
+        parameters = list(python_signature(function).parameters.values())
     except (ValueError, TypeError):  # built-in functions need not tell
         return Signature(())
     hints = _hints(function)
@@ -160,8 +160,8 @@ def _resolved(target: Any) -> dict[str, Any]:
     function = getattr(target, "__func__", target)
     scope = getattr(function, "__globals__", None) or vars(sys.modules.get(function.__module__, types))
     resolved: dict[str, Any] = {}
-    for name, annotation in annotations.own_annotations(function).items():
-        hint = annotations.text_of(annotation)
+    for name, annotation in own_annotations(function).items():
+        hint = text_of(annotation)
         try:
             resolved[name] = eval(hint, scope) if isinstance(hint, str) else hint
         except Exception:  # as above
