@@ -11,6 +11,8 @@
 | records | a task that ran from a checkpoint and is not part of one yet; is_public: filed by put_writes, and stays |
 | heads | the head of a branch. No row for `main`: its head is the greatest id of the namespace |
 | tags | a name for a checkpoint |
+| notes | what people say of a thread: title, metadata, how long it is kept; encoded, and sealed, as threads.metadata is |
+| search_marks | how far a log of a thread is indexed: `upto` is the first item that is not |
 
 `main` is without a row for as long as its head is the newest checkpoint of the namespace: most threads for ever.
 The views `checkpoints` and `runs` show checkpoint_rows and run_rows in text.
@@ -143,5 +145,18 @@ JOIN namespaces n ON n.thread_id = c.thread_id AND n.number = c.checkpoint_ns
 LEFT JOIN runs r ON r.thread_id = c.thread_id AND r.number = c.run""",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1,)
+_VERSION_2: Final = (
+    """CREATE TABLE notes (
+    thread_id INTEGER PRIMARY KEY,
+    data BLOB NOT NULL
+) STRICT""",
+    """CREATE TABLE search_marks (
+    thread_id INTEGER NOT NULL,
+    log INTEGER NOT NULL,
+    upto INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, log)
+) STRICT, WITHOUT ROWID""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1, _VERSION_2)
 """`MIGRATIONS[k]` are the statements that lead from version k to k + 1; see sql/migrate.py."""

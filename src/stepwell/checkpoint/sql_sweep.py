@@ -18,6 +18,11 @@ Op = Generator[Any, Any, Any]
 _LOGS = (1 << LOG_BITS) - 1
 _INDEXES = (1 << INDEX_BITS) - 1
 _THREAD_BITS = LOG_BITS + INDEX_BITS
+THREAD_TABLES = (
+    *("checkpoint_rows", "records", "heads", "tags", "names", "run_rows", "namespaces"),
+    *("notes", "search_marks"),
+)
+"""Tables whose rows each belong to the thread of their `thread_id`."""
 
 
 def sweep(reading: Reading, rows: Sequence[Row], records: Sequence[StoredTask]) -> Op:
@@ -101,7 +106,7 @@ def _forget_runs(key: int, used: set[str]) -> Op:
 def drop_all(key: int) -> Op:
     """Every row of a thread, in every table."""
     yield from Query("DELETE FROM items WHERE key >= ? AND key < ?", (key << _THREAD_BITS, (key + 1) << _THREAD_BITS))
-    for table in ("checkpoint_rows", "records", "heads", "tags", "names", "run_rows", "namespaces"):
+    for table in THREAD_TABLES:
         yield from Query(f"DELETE FROM {table} WHERE thread_id = ?", (key,))
     yield from Query("DELETE FROM tickets WHERE thread = ?", (key,))
     yield from Query("DELETE FROM threads WHERE key = ?", (key,))
