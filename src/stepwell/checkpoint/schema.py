@@ -11,7 +11,7 @@
 | records | a task that ran from a checkpoint and is not part of one yet; is_public: filed by put_writes, and stays |
 | heads | the head of a branch. No row for `main`: its head is the greatest id of the namespace |
 | tags | a name for a checkpoint |
-| notes | what people say of a thread: title, metadata, how long it is kept; encoded, and sealed, as threads.metadata is |
+| notes | what people say of a thread: title, metadata, how long it is kept; encoded as threads.metadata is |
 | search_marks | how far a log of a thread is indexed: `upto` is the first item that is not |
 
 `main` is without a row for as long as its head is the newest checkpoint of the namespace: most threads for ever.
