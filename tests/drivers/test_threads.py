@@ -14,7 +14,7 @@ import pytest
 from stepwell.drivers.crew import FIRST, Begun
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine import effects as fx
-from stepwell.engine.task import Emitted
+from stepwell.engine.task import Emitted, Task
 from stepwell.saves import At, Fence
 from tests.drivers.scene import Ledger, Memo, asks_for, node_of, tasks_of
 
@@ -222,6 +222,24 @@ class DescribeALoneTask:
         driver.drive(core())
 
         assert [type(item) for item in seen] == [Emitted, type(task)]
+
+    def test_that_was_interrupted_behind_its_body_comes_back(self, monkeypatch):
+        [task] = tasks_of(lambda _: None)
+        perform = Task.perform
+
+        def interrupted(self):
+            perform(self)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Task, "perform", interrupted)
+
+        def core():
+            try:
+                yield fx.Next([task])
+            except KeyboardInterrupt:
+                return (yield fx.Next((), None))
+
+        assert ThreadDriver(task.run).drive(core()) == [task]
 
 
 class DescribeSeveralTasks:

@@ -9,6 +9,7 @@ from langchain_core.messages import HumanMessage
 
 from stepwell.errors import SerializationError
 from stepwell.serde import Codec, Registry
+from stepwell.serde.codec import _KEPT_WRITERS, _Writers
 from tests.serde.exact import same
 from tests.serde.test_messages import MESSAGES
 
@@ -54,3 +55,15 @@ def test_that_are_damaged_are_refused_as_one_by_one(codec: Codec, message: Human
         codec.decode(bytes(data))
     with pytest.raises(SerializationError):
         codec.decode_all([codec.encode(LONG), bytes(data)])
+
+
+class DescribeClassesThatAreMadeAtRunTime:
+    def test_do_not_pile_up_and_drive_no_others_out(self) -> None:
+        asked = []
+        writers = _Writers(lambda cls: asked.append(cls) or writers[int])
+
+        for number in range(3 * _KEPT_WRITERS):
+            writers[type(f"Made{number}", (), {})]
+
+        assert len(writers) < 2 * _KEPT_WRITERS
+        assert not {int, list, dict, tuple} & set(asked)

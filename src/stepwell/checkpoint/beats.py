@@ -56,6 +56,12 @@ def let_go(chain: Beatable, thread: str, epoch: int) -> None:
                 del _held[chain]
 
 
+def held_by(chain: Beatable) -> list[Fence]:
+    """The leases that were given out through a chain and have not ended."""
+    with _lock:
+        return list(_held.get(chain, {}).values())
+
+
 def beat_all() -> None:
     """Beat every lease once. One that was lost is beaten no more; its run finds out when it writes."""
     with _lock:

@@ -42,6 +42,7 @@ class ThreadDriver:
         self.live = live
         self.passed_on = run.heard if bind else run.heard | run.modes
         self.running = 0
+        self.lone: Any = None  # the task that ran last in the caller's thread
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
         self.background: Begun | None = None
@@ -119,10 +120,13 @@ class ThreadDriver:
     def _next(self, effect: fx.Next) -> list[Any]:
         start = effect.start
         if self.running == 0 and len(start) == 1 and effect.timeout is None and not self.live:
+            self.lone = start[0]
             start[0].perform()
             return list(start) if self.arrived.empty() else [*self._drain(), *start]
         if start:
             self._start(start)
+        elif self.running == 0 and self.lone is not None:  # Ctrl-C came behind its body, so it is asked for again
+            return [self.lone]
         first = self._wait(effect.timeout)
         happened = [] if first is None else [first, *self._drain()]
         self.running -= sum(1 for item in happened if type(item) is not Emitted)

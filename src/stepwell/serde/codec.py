@@ -145,8 +145,9 @@ class _Writers(dict[type, Writer]):
     def __missing__(self, cls: type) -> Writer:
         found = self._find(cls)
         if len(self) > _KEPT_WRITERS:  # classes made at run time must not pile up
-            self.clear()
-            self.update(_WRITERS)
+            for made in list(self):  # those of builtins stay: another thread may be looking for one
+                if made not in _WRITERS:
+                    self.pop(made, None)
         self[cls] = found
         return found
 

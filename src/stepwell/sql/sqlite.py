@@ -53,14 +53,13 @@ class SqliteDatabase:
             raise ValueError(f"synchronous={synchronous!r}: one of OFF, NORMAL, FULL, EXTRA")
         if driver not in (None, "sqlite3", "apsw"):
             raise ValueError(f"driver={driver!r}: 'sqlite3', 'apsw', or None to choose by itself")
-        self._synchronous, self._timeout_s = synchronous, timeout_s
+        self._synchronous, self._timeout_s, self._driver = synchronous, timeout_s, driver
         self.patience_ms = max(int(timeout_s * 1000), 0)  # how long a statement waits for another process
         self.lock = threading.RLock()
         """Held while the connection is used."""
         self._is_ours = isinstance(source, (str, os.PathLike))
         self._is_ready = self._is_closed = self.is_read_only = self._is_inherited = False
         self._claim: mixed.FileId | None = None
-        self._driver = driver
         if isinstance(source, (str, os.PathLike)):
             self.path = os.fspath(source)
             self._connection = self._open()
@@ -376,14 +375,15 @@ class SqliteDatabase:
         self._connection = self._open()
         self._is_inherited = False
 
-    def close(self) -> None:
-        """Finish what waits, then close the connection if it was opened here."""
+    def close(self, last: Callable[[], object] = lambda: None) -> None:
+        """Finish what waits, then do the `last` thing, then close the connection if it was opened here."""
         self.refuse_to_wait_for_oneself()
         if self._writer is not None:
             self._writer.stop()
         with self.lock:
             if self._is_closed:
                 return
+            last()
             self._is_closed, self._is_ready = True, False
             mixed.release(self._claim)
             if self._is_ours and not self._is_inherited:

@@ -13,8 +13,9 @@ import pytest
 from stepwell.checkpoint.schema import MIGRATIONS
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.checkpoint.sqlite.aio import AsyncSqliteSaver
-from stepwell.errors import DatabaseError, ForeignDatabaseError, SerializationError
+from stepwell.errors import DatabaseError, ForeignDatabaseError, SerializationError, ThreadBusyError
 from stepwell.graph import END, START, StateGraph
+from stepwell.saves import At, LeaseWish
 from stepwell.serde.encrypted import EncryptedSerializer
 from stepwell.types import Command, interrupt
 from tests.checkpoint.conftest import cfg, grow, log_at
@@ -96,6 +97,33 @@ def grow_one() -> Any:
     from stepwell.checkpoint.base import empty_checkpoint
 
     return empty_checkpoint()
+
+
+class DescribeASaverThatIsClosedDuringARun:
+    def test_gives_the_thread_back(self, tmp_path: Path) -> None:
+        saver, other = SqliteSaver(tmp_path / "x.db"), SqliteSaver(tmp_path / "x.db")
+
+        def closes(state: State) -> State:
+            saver.close()
+            return {"log": ["lost"]}
+
+        graph = StateGraph(State).add_node("a", closes).add_edge(START, "a")
+        with pytest.raises(DatabaseError, match="was closed"):
+            graph.compile(checkpointer=saver).invoke({"log": ["kept"]}, cfg())
+
+        with other:
+            found = asking(other).invoke({"log": ["next"]}, {**cfg(), "on_busy": "reject"})
+
+        assert found["log"] == ["kept", "next", "needle-7391"]
+
+    def test_leaves_alone_what_is_held_through_others(self, tmp_path: Path) -> None:
+        with SqliteSaver(tmp_path / "x.db") as other:
+            held = other.perform(other.load(At("t"), lease=LeaseWish("r", 0)))
+            SqliteSaver(tmp_path / "x.db").close()
+
+            with pytest.raises(ThreadBusyError):
+                other.delete_thread("t")
+            other.perform(other.release(held.fence))
 
 
 class DescribeAFileOfSomebodyElse:

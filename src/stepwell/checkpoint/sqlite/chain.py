@@ -8,13 +8,15 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from stepwell.checkpoint import beats
+from stepwell.checkpoint import beats, lease_rows
 from stepwell.checkpoint.row_sql import Sealer
 from stepwell.checkpoint.schema import MIGRATIONS, ROOM
+from stepwell.checkpoint.session import find_key
 from stepwell.checkpoint.sql_finding import SqlThreads
 from stepwell.checkpoint.work import Codec
 from stepwell.errors import SaverError
-from stepwell.saves import At, LeaseWish, Loaded
+from stepwell.saves import At, Fence, LeaseWish, Loaded
+from stepwell.sql.query import Begin
 from stepwell.sql.room import SqliteRoom
 from stepwell.sql.sqlite import SqliteDatabase
 
@@ -75,11 +77,31 @@ class SqliteChain(SqlThreads):
         begun: tuple[T] | Awaitable[T] = self._at_once.start(op, wait=wait, is_crowded=len(self.sessions) > FEW)
         return begun
 
+    def close(self) -> None:
+        """Finish what waits, give back the threads that runs still hold, and close the database.
+
+        Such a run finds out when it writes, and meanwhile its thread is free for others.
+        """
+        self.database.close(last=self._give_back_all)
+
+    def _give_back_all(self) -> None:
+        for chain in [chain for chain in _all if chain.database is self.database]:
+            for fence in beats.held_by(chain):
+                beats.let_go(chain, fence.thread, fence.epoch)
+                with suppress(SaverError):
+                    chain.perform(_freed(fence))
+
     def _give_back(self, answer: Any) -> None:
         """A lease that was taken for somebody who had stopped waiting."""
         if isinstance(answer, Loaded) and answer.fence is not None:
             with suppress(SaverError):
                 self.perform(self.release(answer.fence))
+
+
+def _freed(fence: Fence) -> Op[None]:
+    """Gives a thread back, and leaves its run to find out what has become of the saver."""
+    yield Begin("write")
+    yield from lease_rows.release((yield from find_key(fence.thread)), fence)
 
 
 _all: WeakSet[SqliteChain] = WeakSet()

@@ -69,8 +69,11 @@ class SqliteSaver(ChainedSaver):
         return self.chain.database.cursor(transaction)
 
     def close(self) -> None:
-        """Finish what waits and close the file. A connection that was handed in stays open."""
-        self.chain.database.close()
+        """Finish what waits, give back the threads that runs hold, and close the file.
+
+        A connection that was handed in stays open.
+        """
+        self.chain.close()
 
     def __enter__(self: S) -> S:
         return self
