@@ -279,6 +279,8 @@ class ThreadInfo:
 
     status: idle (finished), waiting (an open question or a static breakpoint), failed (its last step raised),
     unfinished (stopped mid-run; nobody holds it), running (somebody holds it), empty (registered only).
+    metadata: of the head, with what people set in its place. title: what people call it, else the metadata's "title".
+    ttl_s: see ThreadNotes.
     """
 
     thread_id: str
@@ -290,6 +292,21 @@ class ThreadInfo:
     checkpoints: int
     branches: tuple[str, ...]
     metadata: Mapping[str, Any]
+    title: str = ""
+    ttl_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNotes:
+    """What people say of a thread, as `saver.notes(thread_id)` gives it.
+
+    title: "" where nobody gave one. metadata: keys that hold whatever runs say of them. ttl_s: seconds the thread is
+    kept after its last activity; infinity: for ever; None: as long as the default says.
+    """
+
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    ttl_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,15 @@ from stepwell.checkpoint.fetch import fetch
 from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.lease_rows import touch
 from stepwell.checkpoint.ledger import INDEX_BITS
+from stepwell.checkpoint.noted import with_notes
 from stepwell.checkpoint.pack import pack_id, unpack_id
 from stepwell.checkpoint.pack_items import item_key, pack_items
 from stepwell.checkpoint.process import Process, is_gone
 from stepwell.checkpoint.row_sql import columns_of, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
-from stepwell.checkpoint.sql_shelf import INSERT_ROW, SqlShelf
+from stepwell.checkpoint.sql_notes import SqlNotes
+from stepwell.checkpoint.sql_shelf import INSERT_ROW
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Tag, Whole
 from stepwell.checkpoint.used import joined, used_runs
@@ -27,7 +29,7 @@ T = TypeVar("T")
 Op = Generator[Any, Any, T]
 _FACTS: Final = """
 SELECT t.key, t.thread_id, t.created_at, t.metadata, t.epoch, t.lease_process, t.turn,
-    c.checkpoint_id, c.step, c.source, c.next, c.metadata, r.metadata, n.ts,
+    c.checkpoint_id, c.step, c.source, c.next, c.metadata, r.metadata, n.ts, o.data,
     (SELECT count(*) FROM checkpoint_rows WHERE thread_id = t.key AND checkpoint_ns = 0),
     (SELECT max(asks) FROM records WHERE thread_id = t.key AND checkpoint_ns = 0 AND checkpoint_id = c.checkpoint_id),
     (SELECT max(failed) FROM records WHERE thread_id = t.key AND checkpoint_ns = 0 AND checkpoint_id = c.checkpoint_id)
@@ -38,14 +40,15 @@ LEFT JOIN heads h ON h.thread_id = t.key AND h.checkpoint_ns = 0 AND h.branch = 
 LEFT JOIN checkpoint_rows c ON c.thread_id = t.key AND c.checkpoint_ns = 0
     AND c.checkpoint_id = coalesce(h.checkpoint_id, n.checkpoint_id)
 LEFT JOIN runs r ON r.thread_id = t.key AND r.number = c.run
+LEFT JOIN notes o ON o.thread_id = t.key
 WHERE (t.turn, t.key) < (?, ?)
 ORDER BY t.turn DESC, t.key DESC LIMIT ?
 """
 _PAGE: Final = 500
 
 
-class SqlThreads(SqlShelf):
-    """SqlShelf with what the tools need of all threads."""
+class SqlThreads(SqlNotes):
+    """SqlNotes with what the tools need of all threads."""
 
     # ------------------------------------------------------------------ finding
 
@@ -67,10 +70,11 @@ class SqlThreads(SqlShelf):
         return (yield from self._with_branches(found))
 
     def _facts(self, row: Sequence[Any]) -> Facts | None:
-        key, thread, created_at, about, epoch, process, turn, id, step, source, due, own, common, ts = row[:14]
+        key, thread, created_at, about, epoch, process, turn, id, step, source, due, own, common, ts, said = row[:15]
         registered = self.own_metadata(thread, about)
         if id is None and registered is None:
             return None  # a run took the thread and never wrote anything
+        notes = self.opened_notes(thread, said)
         metadata = dict(registered or {})
         if id is not None:
             metadata = self._metadata(thread, "", id, own, common)
@@ -80,16 +84,17 @@ class SqlThreads(SqlShelf):
             thread=thread,
             created_at=created_at,
             updated_at=created_at if ts is None else unpack_ts(ts),
-            checkpoints=row[14],
-            metadata=metadata,
+            checkpoints=row[15],
+            metadata=with_notes(metadata, notes),
             checkpoint=unpack_id(id),
             step=step,
             is_due=bool(due),
-            asks=bool(row[15]),
-            failed=bool(row[16]),
+            asks=bool(row[16]),
+            failed=bool(row[17]),
             held=epoch != 0 and not is_gone(Process.from_text(process)),
             registered=registered is not None,
             order=(turn, key),
+            notes=notes,
         )
 
     def _with_branches(self, found: list[Facts]) -> Op[list[Facts]]:
@@ -150,6 +155,7 @@ class SqlThreads(SqlShelf):
             heads=(yield from self.heads(thread)),
             tags=(yield from self.tags(thread)),
             items=[(log, start, fetched.run(log, start, stop)) for log, start, stop in runs],
+            notes=(yield from self.notes(thread)),
         )
 
     def put_in(self, whole: Whole) -> Op[None]:
@@ -206,6 +212,7 @@ class SqlThreads(SqlShelf):
     def _put_names(self, whole: Whole) -> Op[None]:
         for head in whole.heads:
             yield from self.set_head(whole.thread, Head(head.ns, head.branch, head.id, head.auto))
+        yield from self.set_notes(whole.thread, whole.notes)
         for tag in whole.tags:
             yield from self.set_tag(whole.thread, Tag(tag.name, tag.ns, tag.id, tag.note, tag.created_at))
 

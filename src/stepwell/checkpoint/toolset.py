@@ -6,9 +6,9 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
-from stepwell.checkpoint.tools import branching, looking, moving
+from stepwell.checkpoint.tools import branching, looking, moving, notes
 from stepwell.ids import as_uuid_text
-from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
+from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo, ThreadNotes
 
 T = TypeVar("T")
 Config = Mapping[str, Any]
@@ -78,6 +78,48 @@ class ThreadTools:
     async def aensure_thread(self, config: Config, metadata: Mapping[str, Any] | None = None) -> None:
         """Async twin of `ensure_thread`."""
         await self.aperform(looking.ensure_thread(self.chain, at_of(config).thread, metadata))
+
+    # ------------------------------------------------------------------ what people say of a thread
+
+    def notes(self, thread_id: str) -> ThreadNotes:
+        """Title, metadata and time to live that people gave a thread."""
+        found: ThreadNotes = self.perform(notes.read_notes(self.chain, thread_text(thread_id)))
+        return found
+
+    async def anotes(self, thread_id: str) -> ThreadNotes:
+        """Async twin of `notes`."""
+        found: ThreadNotes = await self.aperform(notes.read_notes(self.chain, thread_text(thread_id)))
+        return found
+
+    def set_title(self, thread_id: str, title: str | None) -> None:
+        """Call a thread by a title; None takes it away. Takes no lease: a thread that runs can be renamed."""
+        self.perform(notes.set_title(self.chain, thread_text(thread_id), title))
+
+    async def aset_title(self, thread_id: str, title: str | None) -> None:
+        """Async twin of `set_title`."""
+        await self.aperform(notes.set_title(self.chain, thread_text(thread_id), title))
+
+    def set_metadata(self, thread_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()) -> None:
+        """Set keys of a thread's metadata, and take some of those set before away; others stay. Takes no lease.
+
+        They are listed in place of what runs say under the same keys.
+        """
+        self.perform(notes.set_metadata(self.chain, thread_text(thread_id), metadata, remove))
+
+    async def aset_metadata(self, thread_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()) -> None:
+        """Async twin of `set_metadata`."""
+        await self.aperform(notes.set_metadata(self.chain, thread_text(thread_id), metadata, remove))
+
+    def set_ttl(self, thread_id: str, seconds: float | None) -> None:
+        """How long a thread is kept after its last activity, for `stepwell sweep`.
+
+        Infinity is for ever; None leaves it to the default of who sweeps.
+        """
+        self.perform(notes.set_ttl(self.chain, thread_text(thread_id), seconds))
+
+    async def aset_ttl(self, thread_id: str, seconds: float | None) -> None:
+        """Async twin of `set_ttl`."""
+        await self.aperform(notes.set_ttl(self.chain, thread_text(thread_id), seconds))
 
     # ------------------------------------------------------------------ branches and tags
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -11,11 +12,13 @@ from stepwell.checkpoint.costs import IN_MEMORY
 from stepwell.checkpoint.filters import holds
 from stepwell.checkpoint.leases import ProcessLeases, now_text
 from stepwell.checkpoint.memory.thread import ThreadRows
+from stepwell.checkpoint.noted import with_notes
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.stage import Staged, Stager
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
 from stepwell.saves import Fence
+from stepwell.types import ThreadNotes
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -160,6 +163,17 @@ class MemoryShelf:
         rows.is_registered, rows.metadata = True, self.stager.own(metadata)
 
     @at_once
+    def notes(self, thread: str) -> ThreadNotes:
+        return self._own_notes(self.threads[thread].notes)
+
+    @at_once
+    def set_notes(self, thread: str, notes: ThreadNotes) -> None:
+        self.threads[thread].notes = self._own_notes(notes)
+
+    def _own_notes(self, notes: ThreadNotes) -> ThreadNotes:
+        return replace(notes, metadata=self.stager.own(notes.metadata)) if notes.metadata else notes
+
+    @at_once
     def take_out(self, thread: str) -> Whole | None:
         rows = self.threads.get(thread)
         if rows is None:
@@ -175,7 +189,7 @@ class MemoryShelf:
         metadata = rows.metadata if rows.is_registered else None
         return Whole(
             thread, rows.created_at, metadata, ordered, dict(rows.cut), filed, rows.head_list(),
-            list(rows.tags.values()), items,
+            list(rows.tags.values()), items, rows.notes,
         )  # fmt: skip
 
     @at_once
@@ -188,7 +202,7 @@ class MemoryShelf:
             thread.add(row)
         for key, task, is_posted in whole.filed:
             (thread.posted if is_posted else thread.filed).setdefault(key, {})[task.task] = task
-        thread.cut = dict(whole.cut)
+        thread.cut, thread.notes = dict(whole.cut), self._own_notes(whole.notes)
         for head in whole.heads:
             thread.heads[head.ns, head.branch] = head.id
             if head.auto:
@@ -215,7 +229,7 @@ class MemoryShelf:
             created_at=thread.created_at,
             updated_at=thread.updated_at,
             checkpoints=len(root.rows) if root is not None else 0,
-            metadata=dict(head.metadata) if head is not None else dict(thread.metadata),
+            metadata=with_notes(dict(head.metadata if head is not None else thread.metadata), thread.notes),
             checkpoint=head.id if head is not None else None,
             step=head.step if head is not None else None,
             is_due=head is not None and bool(head.next),
@@ -225,6 +239,7 @@ class MemoryShelf:
             held=self._leases.holder(thread.thread) is not None,
             registered=thread.is_registered,
             order=thread.order,
+            notes=thread.notes,
         )
 
     @at_once

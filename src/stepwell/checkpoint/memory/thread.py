@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stepwell.checkpoint.ledger import Item
+from stepwell.checkpoint.noted import NO_NOTES
 from stepwell.checkpoint.read import growing_ends
 from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.rows import Row, StoredTask
@@ -70,6 +71,7 @@ class ThreadRows:
         self.order = 0
         self.metadata: Mapping[str, Any] = {}
         self.is_registered = False
+        self.notes = NO_NOTES
         self.spaces: dict[str, Namespace] = {}
         self.items: dict[int, list[bytes]] = {}
         self.next_log = 0

@@ -6,6 +6,7 @@ from collections.abc import Collection, Generator, Mapping
 from typing import Any
 
 from stepwell.checkpoint.base.config import at_of, thread_text
+from stepwell.checkpoint.noted import title_of
 from stepwell.checkpoint.tools.policy import status_of
 from stepwell.checkpoint.tools.shelf import Facts, Shelf
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
@@ -77,6 +78,8 @@ def _info(facts: Facts) -> ThreadInfo:
         checkpoints=facts.checkpoints,
         branches=facts.branches,
         metadata=facts.metadata,
+        title=title_of(facts.metadata, facts.notes),
+        ttl_s=facts.notes.ttl_s,
     )
 
 

@@ -14,6 +14,7 @@ payload (msgpack). Values in it are as the saver's serializer encoded them; with
 | P | namespace, checkpoint id, whether it came by put_writes, record |
 | H | namespace, branch, checkpoint id, whether it was left behind |
 | G | tag, namespace, checkpoint id, note, created at |
+| O | what people say of it: title, metadata, ttl_s (encoded); left out where nobody said anything |
 | E | SHA-256 of all bytes before this frame |
 """
 
@@ -28,6 +29,7 @@ import ormsgpack
 
 from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
+from stepwell.checkpoint.noted import as_fields, from_fields
 from stepwell.checkpoint.pack import (
     pack_anchor,
     pack_children,
@@ -103,6 +105,8 @@ def _frames(whole: Whole, codec: Any) -> Iterator[bytes]:
         frames.append(_frame(b"P", [ns, id, is_posted, _packed_tasks((task,), names)]))
     yield _frame(b"N", [[name for _, name in sorted(names.unsaved.items())]])
     yield from frames
+    if said := as_fields(whole.notes):
+        yield _frame(b"O", [codec.encode(said)])
     for head in whole.heads:
         yield _frame(b"H", [head.ns, head.branch, head.id, head.auto])
     for tag in whole.tags:
@@ -192,6 +196,7 @@ class Parcel:
             heads=[Head(*fields) for fields in self.frames.get("H", ())],
             tags=[Tag(*fields) for fields in self.frames.get("G", ())],
             items=[(log, start, data) for log, start, data in self.frames.get("I", ())],
+            notes=from_fields(next((codec.decode(said) for [said] in self.frames.get("O", ())), None)),
         )
 
 

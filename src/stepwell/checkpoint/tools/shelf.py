@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.saves import At, Commit, Fence, Loaded, Pending
+from stepwell.types import ThreadNotes
 
 T = TypeVar("T")
 Op = Generator[Any, Any, T]
@@ -77,6 +78,7 @@ class Facts:
     held: bool = False
     registered: bool = False
     order: Any = None  # sorts by activity, where updated_at is too coarse
+    notes: ThreadNotes = field(default_factory=ThreadNotes)  # what they say of metadata is in `metadata` already
 
 
 @dataclass(slots=True)
@@ -92,6 +94,7 @@ class Whole:
     heads: list[Head]
     tags: list[Tag]
     items: Iterable[tuple[int, int, Sequence[bytes]]]
+    notes: ThreadNotes = field(default_factory=ThreadNotes)
 
 
 class Shelf(Protocol):
@@ -151,6 +154,8 @@ class Shelf(Protocol):
     def take_out(self, thread: str) -> Op[Whole | None]: ...
     def put_in(self, whole: Whole) -> Op[None]: ...
     def register(self, thread: str, metadata: Mapping[str, Any]) -> Op[None]: ...
+    def notes(self, thread: str) -> Op[ThreadNotes]: ...
+    def set_notes(self, thread: str, notes: ThreadNotes) -> Op[None]: ...
 
     # All threads.
     def facts(self, filter: Mapping[str, Any], before: Any, limit: int | None) -> Op[list[Facts]]:
