@@ -181,16 +181,17 @@ class SqlChain:
         ours = cast(Sequence[SqlStaged], staged)
         session = ours[0].session
         is_last = any(one.release for one in ours)
-        if fence is not None and len(ours) == 1 and self._is_plain(ours[0]):
+        ns = self._plain_ns(ours[0]) if fence is not None and len(ours) == 1 else None
+        if fence is not None and ns is not None:
             columns = cast(Columns, ours[0].columns)
-            name = cast(Row, ours[0].row).ns
-            insert = Single(_INSERT_FENCED, (session.key, session.namespaces[name], *columns, session.key, fence.epoch))
+            insert = Single(_INSERT_FENCED, (session.key, ns, *columns, session.key, fence.epoch))
             if is_last or session.owes_numbers or ours[0].due():
                 yield from self._insert_with_debts(ours[0], insert, fence)
             elif not (yield insert):  # the usual step: one statement, which is a transaction by itself
                 yield from self._refused(session, fence)
-            if name in session.places:  # an operation beside this one may have failed, and taken what is known with it
-                session.places[name].newest = columns.id
+            at = session.places.get(cast(Row, ours[0].row).ns)
+            if at is not None:  # an operation beside this one may have failed, and taken what is known with it
+                at.newest = columns.id
             return Saved(ours[0].base)
         yield from Begin("write")
         try:
@@ -211,13 +212,14 @@ class SqlChain:
         self._settle(ours, written, is_last)
         return Saved(ours[-1].base)
 
-    def _is_plain(self, one: SqlStaged) -> bool:
-        """Whether a commit is one row at the end of the main line, beside items and names: the usual step."""
+    def _plain_ns(self, one: SqlStaged) -> int | None:
+        """The number of the namespace, where a commit is one row at the end of its main line, beside items and names:
+        the usual step. None for any other."""
         columns, row, session = one.columns, one.row, one.session
         if columns is None or row is None or one.records:
-            return False
+            return None
         at = session.places.get(row.ns)
-        return (
+        is_plain = (
             at is not None
             and not at.rows
             and at.newest is not None
@@ -227,6 +229,7 @@ class SqlChain:
             and (row.ns, row.parent) not in session.filed
             and (one.expect is None or one.expect == row.parent)
         )
+        return at.ns if at is not None and is_plain else None
 
     def _insert_with_debts(self, one: SqlStaged, insert: Single, fence: Fence) -> Op[None]:
         """A row at the end of the main line, with items and names that it needs, and the end of the run."""
