@@ -297,6 +297,21 @@ class ThreadInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadDetails:
+    """What a thread holds, as `saver.details(thread_ids)` gives it, of the line that leads to the head of main.
+
+    turns: inputs taken in. messages: entries of its "messages"; None where it has no such list. opening: the first few
+    of them. size_bytes: what all of the thread takes up, with its branches and subgraphs.
+    """
+
+    thread_id: str
+    turns: int
+    messages: int | None
+    size_bytes: int
+    opening: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadNotes:
     """What people say of a thread, as `saver.notes(thread_id)` gives it.
 

@@ -50,9 +50,9 @@ class _Segment:
             first = self._first + start
             lower = max(bisect_right(self._rows, first, key=_key) - 1, 0)
             upper = bisect_left(self._rows, self._first + stop, key=_key)
-            return _taken_apart(self._rows[lower:upper], first, stop - start, self._unseal)
+            return taken_apart(self._rows[lower:upper], first, stop - start, self._unseal)
         if self._items is None:
-            self._items = _taken_apart(self._rows, self._first, self._count, self._unseal)
+            self._items = taken_apart(self._rows, self._first, self._count, self._unseal)
             self._rows, self._has_holes = (), None in self._items
         return self._items[start:stop]
 
@@ -107,7 +107,7 @@ def fetch(thread: str, key: int, runs: Iterable[Part], unseal: Opener | None = N
     return fetched
 
 
-def _taken_apart(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> list[Any]:
+def taken_apart(rows: Sequence[tuple[int, bytes]], first: int, count: int, unseal: Opener | None) -> list[Any]:
     """The items from key `first` on; None where there is none. The first row may begin before them."""
     run: list[Any] = [None] * count
     for key, data in rows:

@@ -15,7 +15,18 @@ from typing import Any, Final
 
 from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
-from stepwell.checkpoint.refs import INLINE, Inline, get_bytes, get_int, get_ref, put_bytes, put_int, put_ref
+from stepwell.checkpoint.refs import (
+    INLINE,
+    Inline,
+    Place,
+    Ref,
+    get_bytes,
+    get_int,
+    get_ref,
+    put_bytes,
+    put_int,
+    put_ref,
+)
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, State
 from stepwell.checkpoint.work import Codec
 from stepwell.saves import Version
@@ -269,6 +280,38 @@ def _unpack_moves(
             place, at = get_int(data, at)
             row[names.name(number)] = versions[place]
     return cells, seen
+
+
+class _Nowhere:
+    """For references that nobody asks for."""
+
+    def apart(self, spot: Place) -> None:
+        return None
+
+
+_NOWHERE: Final = _Nowhere()
+
+
+def find_ref(data: bytes, wanted: int, pointed: Pointed) -> tuple[Ref | None, Place | None]:
+    """(the reference of the channel with this number, where it says one; the anchor to look in, where it does not).
+
+    For who wants one channel of many threads: neither the names nor the other references are looked at.
+    """
+    spot, at = None, 1
+    if data[0] & _ANCHORED:
+        log, at = get_int(data, at)
+        index, at = get_int(data, at)
+        spot = (log, index)
+    at = get_bytes(data, at)[1] if data[0] & _ODD_VERSIONS else _get_versions(data, at)[1]
+    count, at = get_int(data, at)
+    for _ in range(count):
+        number, at = get_int(data, at)
+        head, at = get_int(data, at)
+        if head & 1:
+            ref, at = get_ref(data, at, pointed if number == wanted else _NOWHERE)
+        if number == wanted:
+            return ref if head & 1 else None, None
+    return None, spot
 
 
 # ---------------------------------------------------------------------- the rest

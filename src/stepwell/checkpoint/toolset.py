@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
 from stepwell.checkpoint.tools import branching, looking, moving, notes
+from stepwell.checkpoint.tools.details import details
 from stepwell.ids import as_uuid_text
-from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo, ThreadNotes
+from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
 
 T = TypeVar("T")
 Config = Mapping[str, Any]
@@ -54,6 +55,19 @@ class ThreadTools:
         """Async twin of `list_threads`."""
         op = looking.list_threads(self.chain, status=status, filter=filter, limit=limit, before=before)
         return await self.aperform(op)
+
+    def details(self, thread_ids: Iterable[str]) -> list[ThreadDetails]:
+        """Turns, messages, bytes and first messages of some threads, in their order, without reading their histories.
+
+        Threads that are not there are left out.
+        """
+        found: list[ThreadDetails] = self.perform(details(self.chain, [thread_text(id) for id in thread_ids]))
+        return found
+
+    async def adetails(self, thread_ids: Iterable[str]) -> list[ThreadDetails]:
+        """Async twin of `details`."""
+        found: list[ThreadDetails] = await self.aperform(details(self.chain, [thread_text(id) for id in thread_ids]))
+        return found
 
     def unfinished(self) -> list[str]:
         """Ids of threads that wait for an answer, failed, or stopped in the middle."""

@@ -15,10 +15,11 @@ from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.noted import with_notes
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.stage import Staged, Stager
+from stepwell.checkpoint.tools.details import MESSAGES, beginning, opening_runs
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
 from stepwell.saves import Fence
-from stepwell.types import ThreadNotes
+from stepwell.types import ThreadDetails, ThreadNotes
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -241,6 +242,21 @@ class MemoryShelf:
             order=thread.order,
             notes=thread.notes,
         )
+
+    @at_once
+    def details(self, threads: Sequence[str]) -> list[ThreadDetails]:
+        return [self._details(self.threads[thread]) for thread in threads if thread in self.threads]
+
+    def _details(self, thread: ThreadRows) -> ThreadDetails:
+        head = row = thread.row("", thread.head("", MAIN))
+        turns = 0
+        while row is not None:
+            turns += row.source == "input"
+            row = thread.row("", row.parent)
+        ref = head.state.cell(MESSAGES)[1] if head is not None else None
+        items = [item for log, start, stop in opening_runs(ref) for item in thread.items[log][start:stop]]
+        count, opening = beginning(ref, items, self.codec.decode)
+        return ThreadDetails(thread.thread, turns, count, thread.size_bytes, opening)
 
     @at_once
     def threads_of(self, runs: frozenset[str]) -> list[str]:

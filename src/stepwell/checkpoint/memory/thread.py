@@ -100,6 +100,11 @@ class ThreadRows:
         root = self.spaces.get("")
         return root.rows[root.order[-1]].ts if root is not None else self.created_at
 
+    @property
+    def size_bytes(self) -> int:
+        """What its values take up."""
+        return sum(len(item) for log in self.items.values() for item in log)
+
     def row(self, ns: str, id: str | None) -> Row | None:
         """A checkpoint, or None."""
         space = self.spaces.get(ns)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.saves import At, Commit, Fence, Loaded, Pending
-from stepwell.types import ThreadNotes
+from stepwell.types import ThreadDetails, ThreadNotes
 
 T = TypeVar("T")
 Op = Generator[Any, Any, T]
@@ -160,6 +160,10 @@ class Shelf(Protocol):
     # All threads.
     def facts(self, filter: Mapping[str, Any], before: Any, limit: int | None) -> Op[list[Facts]]:
         """Threads, newest activity first, whose metadata hold `filter`."""
+        ...
+
+    def details(self, threads: Sequence[str]) -> Op[list[ThreadDetails]]:
+        """What these threads hold, in any order; those that are not there are left out."""
         ...
 
     def threads_of(self, runs: frozenset[str]) -> Op[list[str]]:
