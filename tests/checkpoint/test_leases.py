@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -330,6 +331,39 @@ class DescribeAProcess:
 
     def test_survives_the_way_through_a_database(self) -> None:
         assert Process.from_text(here().as_text()) == here()
+
+
+class DescribeAWaiterThatIsInterrupted:
+    def test_leaves_the_line_at_once(self, pair: tuple[Any, Any]) -> None:
+        # given a run that holds the thread, and one that waits until Ctrl-C comes
+        chain, other = pair
+        held = take(chain, "holder")
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt) as kept:  # a notebook keeps what was raised, with all its frames
+            take(chain, "waiter", wait_s=30)
+        signal.signal(signal.SIGALRM, before)
+
+        # when the holder is done
+        chain.perform(chain.release(held))
+
+        # then nobody is before the next one
+        assert take(other, "next", wait_s=0).run == "next"
+        del kept
+
+    async def test_leaves_the_line_at_once_on_a_loop(self, pair: tuple[Any, Any]) -> None:
+        chain, other = pair
+        held = take(chain, "holder")
+        waiting = asyncio.ensure_future(chain.aperform(chain.load(AT, lease=LeaseWish("waiter", 30))))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError) as kept:
+            await waiting
+
+        chain.perform(chain.release(held))
+
+        assert take(other, "next", wait_s=1).run == "next"
+        del kept
 
 
 class DescribeAChildProcess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -40,6 +41,18 @@ def fail(op: Generator[Any, Any, Any], error: BaseException) -> Any:
         return op.throw(error)
     except StopIteration as end:
         return Finished(end.value)
+
+
+def wait_out(op: Generator[Any, Any, Any], pause: Pause) -> Any:
+    """Sleeps as long as `op` asks; its next effect, or Finished.
+
+    What interrupts that (Ctrl-C) is raised in `op`, which may have a place in line to give up.
+    """
+    try:
+        time.sleep(pause.seconds)
+    except BaseException as error:
+        return fail(op, error)
+    return advance(op)
 
 
 def carry(connection: Connection, op: Generator[Any, Any, Any], effect: Any, typed: Typed) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from stepwell.errors import DatabaseError, StepwellError
 from stepwell.sql import apsw_, forks, mixed
 from stepwell.sql.apsw_ import ApswConnection
-from stepwell.sql.carry import Finished, advance, carry, fail
+from stepwell.sql.carry import Finished, advance, carry, fail, wait_out
 from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
 from stepwell.sql.files import make_private
@@ -86,8 +86,7 @@ class SqliteDatabase:
         effect = advance(op)
         while type(effect) is not Finished:
             if type(effect) is Pause:
-                time.sleep(effect.seconds)
-                effect = advance(op)
+                effect = wait_out(op, effect)
             elif type(effect) is End:
                 effect = advance(op)
             else:

@@ -50,14 +50,22 @@ class MemoryChain(MemoryShelf):
 
     def perform(self, op: Op[T]) -> T:
         while type(stop := self._go_on(op)) is not Finished:
-            time.sleep(stop.seconds)
+            try:
+                time.sleep(stop.seconds)
+            except BaseException:  # Ctrl-C: the place in line is given up
+                op.close()
+                raise
         return cast(T, stop.answer)
 
     async def aperform(self, op: Op[T]) -> T:
         while type(stop := self._go_on(op)) is not Finished:
             import asyncio  # 28 ms that a program without coroutines does not spend
 
-            await asyncio.sleep(stop.seconds)
+            try:
+                await asyncio.sleep(stop.seconds)
+            except BaseException:
+                op.close()
+                raise
         return cast(T, stop.answer)
 
     def start(self, op: Op[T], *, wait: bool = True) -> tuple[T]:
