@@ -326,12 +326,17 @@ class ThreadNotes:
 
 @dataclass(frozen=True, slots=True)
 class BranchInfo:
-    """A branch or leaf of a thread. `auto`: an old head that a fork left behind (`main@<id8>`)."""
+    """A branch or leaf of a thread. `auto`: an old head that a fork left behind (`main@<id8>`).
+
+    step, updated_at: of the checkpoint at its head.
+    """
 
     name: str
     checkpoint_id: str
     auto: bool = False
     current: bool = False
+    step: int | None = None
+    updated_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

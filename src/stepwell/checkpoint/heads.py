@@ -25,9 +25,10 @@ SELECT NULL, (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?
 _IS_ABOVE: Final = """WITH RECURSIVE up (id) AS (
     SELECT ?3
     UNION ALL
-    SELECT parent_checkpoint_id FROM checkpoint_rows, up
+    SELECT parent_checkpoint_id FROM up CROSS JOIN checkpoint_rows
     WHERE thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id = up.id AND up.id > ?4
 ) SELECT 1 FROM up WHERE id = ?4"""
+"""CROSS JOIN: SQLite takes the tables in this order, one look-up a step; in the other it walks the thread for each."""
 
 
 def newest(key: int, ns: int) -> Generator[Any, Any, bytes | None]:
@@ -53,6 +54,13 @@ def head(key: int, ns: int, branch: str) -> Generator[Any, Any, bytes | None]:
 def set_head(key: int, ns: int, branch: str, id: bytes, *, auto: bool = False) -> Generator[Any, Any, None]:
     """Puts a branch's head somewhere."""
     yield from Query(_SET, (key, ns, branch, id, int(auto)))
+
+
+def is_above(key: int, ns: int, old: bytes | None, new: bytes | None) -> Generator[Any, Any, bool]:
+    """Whether `old` is `new` or stands above it; ids grow downwards."""
+    if old is None or new is None or new < old:
+        return False
+    return bool((yield from Query(_IS_ABOVE, (key, ns, new, old))))
 
 
 class Place:
@@ -96,7 +104,7 @@ class Place:
             yield from self._set(MAIN, self.newest)  # the newest checkpoint is another branch's from here
         if branch != MAIN or MAIN in self.rows:
             yield from self._set(branch, id)
-        if old is not None and old != parent and not (yield from self._is_above(old, parent)):
+        if old is not None and old != parent and not (yield from is_above(self.key, self.ns, old, parent)):
             yield from self._leave(branch, old)
         for name in [name for name, (at, auto) in self.rows.items() if auto and at == parent]:
             yield from Query(
@@ -109,11 +117,6 @@ class Place:
     def _set(self, branch: str, id: bytes, auto: bool = False) -> Generator[Any, Any, None]:
         yield from set_head(self.key, self.ns, branch, id, auto=auto)
         self.rows[branch] = (id, auto)
-
-    def _is_above(self, old: bytes, parent: bytes | None) -> Generator[Any, Any, bool]:
-        if parent is None or parent < old:
-            return False
-        return bool((yield from Query(_IS_ABOVE, (self.key, self.ns, parent, old))))
 
     def _leave(self, branch: str, id: bytes) -> Generator[Any, Any, None]:
         if any(at == id for at, _ in self.rows.values()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint.chain import FILE
@@ -21,7 +21,7 @@ from stepwell.checkpoint.session import Session, make_key, namespace_number
 from stepwell.checkpoint.sql_details import SqlDetails
 from stepwell.checkpoint.sql_shelf import INSERT_ROW
 from stepwell.checkpoint.tools.policy import MAIN
-from stepwell.checkpoint.tools.shelf import Facts, Head, Tag, Whole
+from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Tag, Whole
 from stepwell.checkpoint.used import joined, used_runs
 from stepwell.sql.query import Many, Query
 
@@ -128,15 +128,15 @@ class SqlThreads(SqlDetails):
 
     # ------------------------------------------------------------------ whole threads
 
-    def take_out(self, thread: str) -> Op[Whole | None]:
+    def take_out(self, thread: str, kept: Collection[Key] | None = None) -> Op[Whole | None]:
         reading = yield from self.reading(thread)
         if reading is None:
             return None
         [(created_at, about)] = yield from Query(
             "SELECT created_at, metadata FROM threads WHERE key = ?", (reading.key,)
         )
-        rows = yield from self.all_rows(reading)
-        filed = yield from self.all_records(reading)
+        rows = yield from self.all_rows(reading, kept)
+        filed = yield from self.all_records(reading, kept)
         runs = joined(used_runs(rows, [task for _, task, _ in filed], spots=False))
         unseal = self.sealer.unseal if self.sealer is not None else None
         fetched = yield from fetch(thread, reading.key, runs, unseal)

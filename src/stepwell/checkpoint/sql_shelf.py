@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint import lease_rows
-from stepwell.checkpoint.chain import FILE, ROW, UNFILE, SqlChain, SqlStaged
+from stepwell.checkpoint.chain import FILE, ROW, UNFILE, SqlStaged
 from stepwell.checkpoint.heads import head as head_of
 from stepwell.checkpoint.heads import place, set_head
 from stepwell.checkpoint.leases import now_text
@@ -17,6 +17,7 @@ from stepwell.checkpoint.row_sql import COLUMNS, Reading, record_columns
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.session import find_key, find_namespace, make_key, namespace_number, read_names
 from stepwell.checkpoint.sql_sweep import drop_all, sweep
+from stepwell.checkpoint.sql_tree import SqlTree
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.records import merged
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
@@ -42,8 +43,8 @@ _MARKS: Final = """SELECT c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_
 WHERE c.thread_id = ? ORDER BY c.checkpoint_id"""
 
 
-class SqlShelf(SqlChain):
-    """SqlChain with what the tools need of one thread."""
+class SqlShelf(SqlTree):
+    """SqlTree with what the tools need of one thread."""
 
     def read(self, at: At, fence: Fence | None = None) -> Op[Loaded | None]:
         """As SqlChain.read; a thread that is only registered is an empty Loaded that says since when."""
@@ -316,25 +317,28 @@ class SqlShelf(SqlChain):
                 gone,
             )
 
-    def all_records(self, reading: Reading) -> Op[list[tuple[Key, StoredTask, bool]]]:
-        """(where it ran from, record, whether it came by put_writes) of a whole thread."""
+    def all_records(
+        self, reading: Reading, kept: Collection[Key] | None = None
+    ) -> Op[list[tuple[Key, StoredTask, bool]]]:
+        """(where it ran from, record, whether it came by put_writes) of a whole thread, or of what is `kept`."""
         spaces = yield from namespaces_of(reading.key)
         rows = yield from Query(
             "SELECT checkpoint_ns, checkpoint_id, task, data, is_public FROM records WHERE thread_id = ?",
             (reading.key,),
         )
+        rows = _only(rows, spaces, kept)
         listed = [(spaces[ns], str(unpack_id(id)), task, data) for ns, id, task, data, _ in rows]
         tasks = yield from reading.records(listed)
         return [((row[0], row[1]), task, bool(raw[4])) for row, task, raw in zip(listed, tasks, rows, strict=True)]
 
-    def all_rows(self, reading: Reading) -> Op[list[Row]]:
-        """Every checkpoint of a thread, oldest first."""
+    def all_rows(self, reading: Reading, kept: Collection[Key] | None = None) -> Op[list[Row]]:
+        """Every checkpoint of a thread, or those `kept`, oldest first."""
         spaces = yield from namespaces_of(reading.key)
         found = yield from Query(
             f"SELECT {COLUMNS} FROM checkpoint_rows WHERE thread_id = ? ORDER BY checkpoint_id, checkpoint_ns",
             (reading.key,),
         )
-        return (yield from reading.rows(found, spaces))
+        return (yield from reading.rows(_only(found, spaces, kept), spaces))
 
     def sweep(self, thread: str) -> Op[None]:
         reading = yield from self.reading(thread)
@@ -348,6 +352,15 @@ class SqlShelf(SqlChain):
         key = yield from find_key(thread)
         if key is not None:
             yield from drop_all(key)
+
+
+def _only(rows: Sequence[Sequence[Any]], spaces: Mapping[int, str], kept: Collection[Key] | None) -> Any:
+    """Of rows that begin with namespace and checkpoint those `kept`; all of them when that is None."""
+    if kept is None:
+        return rows
+    numbers = {ns: number for number, ns in spaces.items()}
+    wanted = {(numbers[ns], pack_id(id)) for ns, id in kept if ns in numbers}
+    return [row for row in rows if (row[0], row[1]) in wanted]
 
 
 def namespaces_of(key: int) -> Op[dict[int, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
-from stepwell.checkpoint.tools import branching, looking, moving, notes
+from stepwell.checkpoint.tools import branching, copying, looking, moving, notes
 from stepwell.checkpoint.tools.details import details
 from stepwell.ids import as_uuid_text
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
@@ -152,6 +152,29 @@ class ThreadTools:
     async def acreate_branch(self, config: Config, name: str) -> dict[str, Any]:
         """Async twin of `create_branch`."""
         return _branch_config(await self.aperform(branching.create_branch(self.chain, at_of(config), name)))
+
+    def loses(self, thread_id: str, name: str) -> list[str]:
+        """The checkpoints that nothing leads to any more once this branch is deleted, newest first."""
+        found: list[str] = self.perform(branching.loses(self.chain, thread_text(thread_id), name))
+        return found
+
+    async def aloses(self, thread_id: str, name: str) -> list[str]:
+        """Async twin of `loses`."""
+        found: list[str] = await self.aperform(branching.loses(self.chain, thread_text(thread_id), name))
+        return found
+
+    def copy_line(self, config: Config, target_thread_id: str, *, cut: bool = False) -> str:
+        """The line that leads to a checkpoint, or to a head, as a thread of its own; answers the checkpoint's id.
+
+        cut: that checkpoint alone, with its state and its open questions, and no past.
+        """
+        op = copying.copy_line(self.chain, at_of(config), thread_text(target_thread_id), cut=cut)
+        return str(self.perform(op))
+
+    async def acopy_line(self, config: Config, target_thread_id: str, *, cut: bool = False) -> str:
+        """Async twin of `copy_line`."""
+        op = copying.copy_line(self.chain, at_of(config), thread_text(target_thread_id), cut=cut)
+        return str(await self.aperform(op))
 
     def rename_branch(self, thread_id: str, old: str, new: str) -> None:
         """Give a branch another name; a leaf that a fork left behind becomes a branch by it."""

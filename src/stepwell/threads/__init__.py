@@ -1,6 +1,7 @@
 """Threads as people use them: find, list, log, show, fork, rewind, … Functions over a saver; nothing is printed."""
 
 from stepwell.threads.back import OpenTurn, open_turn, steps_back, turns_back
+from stepwell.threads.branch import BranchDeleted, delete_branch, list_branches, rename_branch, switch_branch
 from stepwell.threads.chain import ThreadSaver
 from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
 from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
@@ -12,6 +13,7 @@ from stepwell.threads.provenance import provenance
 from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
+from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
 from stepwell.threads.turns import Entry, Turn
 
@@ -47,6 +49,17 @@ __all__ = [
     "Forked",
     "fork_thread",
     "fork_to_thread",
+    "BranchDeleted",
+    "list_branches",
+    "rename_branch",
+    "delete_branch",
+    "switch_branch",
+    "TagMoved",
+    "list_tags",
+    "find_tag",
+    "tag_checkpoint",
+    "move_tag",
+    "delete_tag",
     "Rewound",
     "rewind_thread",
     "OpenTurn",

@@ -17,7 +17,7 @@ TREE = [
         ("a", None, "r1"), ("b", "a", "r1"), ("c", "b", "r2"), ("d", "c", "r3"), ("e", "b", "r4"), ("f", "e", "r4"),
     )
 ]  # fmt: skip
-BY_KEY = {mark.key: mark for mark in TREE}
+LINKS = {mark.id: mark.parent for mark in TREE}
 HEADS = [Head("", "main", "d"), Head("", "other", "f")]
 
 
@@ -86,17 +86,26 @@ class DescribeUndoingRuns:
         assert gone == [Head("child", "main", "x")]
 
 
+class DescribeABranchThatGoes:
+    def test_loses_what_only_it_led_to(self) -> None:
+        assert policy.reached_only_by(LINKS, HEADS, [], "other") == ["f", "e"]
+
+    def test_loses_nothing_below_which_another_stands(self) -> None:
+        assert policy.reached_only_by(LINKS, [*HEADS, Head("", "above", "e")], [], "above") == []
+
+    def test_loses_nothing_that_a_tag_or_a_leaf_keeps(self) -> None:
+        assert policy.reached_only_by(LINKS, HEADS, [Tag("good", "", "e", "", "")], "other") == ["f"]
+        assert policy.reached_only_by(LINKS, [*HEADS, Head("", "main@f", "f", auto=True)], [], "other") == []
+
+
 class DescribeALeaf:
     def test_is_left_where_a_head_goes_elsewhere(self) -> None:
-        assert policy.left_behind(BY_KEY, HEADS[:1], HEADS[0], "f") == Head("", "main@d", "d", auto=True)
-
-    def test_is_not_left_above_the_new_place(self) -> None:
-        assert policy.left_behind(BY_KEY, [Head("", "main", "b")], Head("", "main", "b"), "d") is None
+        assert policy.left_behind(HEADS[:1], HEADS[0]) == Head("", "main@d", "d", auto=True)
 
     def test_is_not_left_where_another_name_stands(self) -> None:
         heads = [Head("", "main", "d"), Head("", "kept", "d")]
 
-        assert policy.left_behind(BY_KEY, heads, heads[0], "f") is None
+        assert policy.left_behind(heads, heads[0]) is None
 
     def test_has_a_name_of_its_own(self) -> None:
         id = "01234567-89ab"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from itertools import islice
@@ -18,6 +18,7 @@ from stepwell.checkpoint.stage import Staged, Stager
 from stepwell.checkpoint.tools.details import MESSAGES, beginning, opening_runs
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
+from stepwell.checkpoint.used import joined, used_runs
 from stepwell.saves import Fence
 from stepwell.types import ThreadDetails, ThreadNotes
 
@@ -99,6 +100,28 @@ class MemoryShelf:
         return thread in self.threads
 
     @at_once
+    def has(self, thread: str, ns: str, id: str) -> bool:
+        rows = self.threads.get(thread)
+        return rows is not None and rows.row(ns, id) is not None
+
+    @at_once
+    def is_above(self, thread: str, ns: str, old: str, new: str) -> bool:
+        return self.threads[thread].is_above(ns, old, new)
+
+    @at_once
+    def links(self, thread: str, ns: str) -> dict[str, str | None]:
+        rows = self.threads.get(thread)
+        space = rows.spaces.get(ns) if rows is not None else None
+        return {id: row.parent for id, row in space.rows.items()} if space is not None else {}
+
+    @at_once
+    def stamps(self, thread: str) -> dict[str, tuple[int, str]]:
+        rows = self.threads.get(thread)
+        heads = rows.head_list() if rows is not None else []
+        found = [rows.row("", head.id) for head in heads if head.ns == ""] if rows is not None else []
+        return {row.id: (row.step, row.ts) for row in found if row is not None}
+
+    @at_once
     def marks(self, thread: str) -> list[Mark]:
         rows = self.threads.get(thread)
         return rows.marks() if rows is not None else []
@@ -175,18 +198,22 @@ class MemoryShelf:
         return replace(notes, metadata=self.stager.own(notes.metadata)) if notes.metadata else notes
 
     @at_once
-    def take_out(self, thread: str) -> Whole | None:
+    def take_out(self, thread: str, kept: Collection[Key] | None = None) -> Whole | None:
         rows = self.threads.get(thread)
         if rows is None:
             return None
+        ordered = sorted(rows.rows(), key=lambda row: (row.id, row.ns))
+        if kept is not None:
+            ordered = [row for row in ordered if (row.ns, row.id) in kept]
         filed = [
             (key, task, is_posted)
             for held, is_posted in ((rows.filed, False), (rows.posted, True))
             for key, tasks in held.items()
+            if kept is None or key in kept
             for task in tasks.values()
         ]
-        items = [(log, start, rows.items[log][start:stop]) for log, start, stop in rows.used_runs()]
-        ordered = sorted(rows.rows(), key=lambda row: (row.id, row.ns))
+        runs = joined(used_runs(ordered, [task for _, task, _ in filed], spots=False))
+        items = [(log, start, rows.items[log][start:stop]) for log, start, stop in runs]
         metadata = rows.metadata if rows.is_registered else None
         return Whole(
             thread, rows.created_at, metadata, ordered, dict(rows.cut), filed, rows.head_list(),

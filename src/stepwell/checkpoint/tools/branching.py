@@ -7,8 +7,8 @@ from typing import Any
 
 from stepwell.checkpoint.base.config import branch_text
 from stepwell.checkpoint.leases import now_text
-from stepwell.checkpoint.tools.policy import MAIN, left_behind
-from stepwell.checkpoint.tools.shelf import Head, Mark, Shelf, Tag
+from stepwell.checkpoint.tools.policy import MAIN, left_behind, reached_only_by
+from stepwell.checkpoint.tools.shelf import Head, Shelf, Tag
 from stepwell.errors import BranchNotFoundError, CheckpointNotFoundError, ThreadIdError, ThreadNotFoundError
 from stepwell.saves import At
 from stepwell.sql.query import Begin
@@ -21,17 +21,22 @@ def branches(shelf: Shelf, thread: str) -> Op:
     """Branches and leaves of the root namespace: main, then by name, leaves that forks left behind last."""
     yield from Begin("read")
     heads = yield from shelf.heads(thread)
+    stamps = yield from shelf.stamps(thread)
     roots = sorted((head for head in heads if head.ns == ""), key=lambda h: (h.auto, h.branch != MAIN, h.branch))
-    return [BranchInfo(head.branch, head.id, auto=head.auto, current=head.branch == MAIN) for head in roots]
+    return [_info(head, stamps.get(head.id)) for head in roots]
 
 
 def create_branch(shelf: Shelf, at: At, name: str) -> Op:
-    """A branch `name` that begins at the checkpoint `at`, or at the head of its branch."""
+    """A branch `name` that begins at the checkpoint `at`, or at the head of its branch.
+
+    A leaf that was left behind there becomes the branch.
+    """
     branch_text(name)
     yield from Begin("write")
     heads = yield from shelf.heads(at.thread)
     id = yield from _checkpoint(shelf, at, heads)
     _refuse_taken(heads, at, name)
+    yield from _drop_autos(shelf, at.thread, heads, at.ns or "", id)
     yield from shelf.set_head(at.thread, Head(at.ns or "", name, id))
     return At(at.thread, at.ns, id, name)
 
@@ -74,19 +79,16 @@ def set_head(shelf: Shelf, at: At, checkpoint: str) -> Op:
     yield from shelf.guard(at.thread, None)
     heads = yield from shelf.heads(at.thread)
     ns, branch = at.ns or "", at.branch or MAIN
-    marks = {mark.key: mark for mark in (yield from shelf.marks(at.thread))}
-    if (ns, checkpoint) not in marks:
-        raise _missing(At(at.thread, ns, checkpoint), marks)
+    if not (yield from shelf.has(at.thread, ns, checkpoint)):
+        raise missing(At(at.thread, ns, checkpoint))
     head = next((head for head in heads if head.ns == ns and head.branch == branch), None)
     if head is None and branch != MAIN:
         raise _unknown(at.thread, branch, heads)
-    if head is not None:
-        leaf = left_behind(marks, heads, head, checkpoint)
+    if head is not None and not (yield from shelf.is_above(at.thread, ns, head.id, checkpoint)):
+        leaf = left_behind(heads, head)
         if leaf is not None:
             yield from shelf.set_head(at.thread, leaf)
-    for other in heads:
-        if other.auto and other.ns == ns and other.id == checkpoint:
-            yield from shelf.drop_head(at.thread, ns, other.branch)
+    yield from _drop_autos(shelf, at.thread, heads, ns, checkpoint)
     yield from shelf.set_head(at.thread, Head(ns, branch, checkpoint))
     return head.id if head is not None else None
 
@@ -116,13 +118,45 @@ def tags(shelf: Shelf, thread: str) -> Op:
     return [TagInfo(tag.name, tag.id, tag.note, tag.created_at) for tag in sorted(found, key=lambda t: t.created_at)]
 
 
+def loses(shelf: Shelf, thread: str, name: str) -> Op:
+    """The checkpoints that nothing leads to any more once a branch is deleted, newest first."""
+    yield from Begin("read")
+    heads = yield from shelf.heads(thread)
+    if all(head.branch != name for head in heads):
+        raise _unknown(thread, name, heads)
+    links = yield from shelf.links(thread, "")
+    return reached_only_by(links, heads, (yield from shelf.tags(thread)), name)
+
+
+def _info(head: Head, stamp: tuple[int, str] | None) -> BranchInfo:
+    step, ts = stamp or (None, "")
+    return BranchInfo(head.branch, head.id, auto=head.auto, current=head.branch == MAIN, step=step, updated_at=ts)
+
+
+def _drop_autos(shelf: Shelf, thread: str, heads: list[Head], ns: str, id: str) -> Op:
+    """Takes away leaves at a checkpoint: a branch that stands there keeps it."""
+    for head in heads:
+        if head.auto and head.ns == ns and head.id == id:
+            yield from shelf.drop_head(thread, ns, head.branch)
+
+
 def _checkpoint(shelf: Shelf, at: At, heads: list[Head]) -> Op:
     """The id that `at` names, or that of its branch's head; typed errors when there is none."""
-    ns, branch = at.ns or "", at.branch or MAIN
+    ns = at.ns or ""
     if at.checkpoint is not None:
-        if (yield from shelf.look(at)) is None:
-            raise _missing(at, {})
+        if not (yield from shelf.has(at.thread, ns, at.checkpoint)):
+            raise missing(at)
         return at.checkpoint
+    return _head_in(heads, at)
+
+
+def head_of(shelf: Shelf, at: At) -> Op:
+    """Where the branch stands that `at` names, or main; typed errors when there is none."""
+    return _head_in((yield from shelf.heads(at.thread)), at)
+
+
+def _head_in(heads: list[Head], at: At) -> str:
+    ns, branch = at.ns or "", at.branch or MAIN
     head = next((head for head in heads if head.ns == ns and head.branch == branch), None)
     if head is None:
         if not heads:
@@ -149,7 +183,8 @@ def _unknown(thread: str, name: str, heads: list[Head]) -> BranchNotFoundError:
     return BranchNotFoundError(f"thread {thread!r} has no branch {name!r}. It has: {names}.")
 
 
-def _missing(at: At, marks: dict[Any, Mark]) -> CheckpointNotFoundError:
+def missing(at: At) -> CheckpointNotFoundError:
+    """That a thread has no such checkpoint, and where ids come from."""
     where = f" in namespace {at.ns!r}" if at.ns else ""
     return CheckpointNotFoundError(
         f"thread {at.thread!r} has no checkpoint {at.checkpoint}{where}. "

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.refs import Fields, Ref, Slices
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Cell, Row, State, StoredTask
+from stepwell.checkpoint.tools import policy
+from stepwell.checkpoint.tools.branching import head_of, missing
 from stepwell.checkpoint.tools.looking import need_thread
-from stepwell.checkpoint.tools.shelf import Shelf, Whole
+from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Shelf, Whole
 from stepwell.errors import ThreadIdError
+from stepwell.saves import At
 from stepwell.sql.query import Begin
 
 Op = Generator[Any, Any, Any]
@@ -24,6 +29,66 @@ def copy_thread(shelf: Shelf, source: str, target: str) -> Op:
     whole = yield from shelf.take_out(source)
     assert whole is not None, "the thread exists"
     yield from shelf.put_in(renamed(whole, target))
+
+
+def copy_line(shelf: Shelf, at: At, target: str, *, cut: bool) -> Op:
+    """The line that leads to a checkpoint as thread `target`, which must not exist yet; answers the checkpoint.
+
+    cut: the checkpoint alone, with the state it holds and the questions that are open there. Namespaces come along as
+    far as the line leads into them. No other branch does; tags on the line do.
+    """
+    yield from Begin("write")
+    yield from need_thread(shelf, at.thread)
+    yield from refuse_existing(shelf, target)
+    marks = {mark.key: mark for mark in (yield from shelf.marks(at.thread))}
+    begin = yield from _begin(shelf, at, marks)
+    kept: set[Key] = {("", id) for id in ([begin] if cut else policy.line_of(_roots(marks), begin))}
+    while True:
+        whole = yield from shelf.take_out(at.thread, kept)
+        assert whole is not None, "the thread exists"
+        more = policy.inside(marks, whole, begin, cut=cut) - kept
+        if not more:
+            break
+        kept |= more
+    yield from shelf.put_in(renamed(_as_thread(whole, marks, kept, begin), target))
+    return begin
+
+
+def _roots(marks: Mapping[Key, Mark]) -> dict[str, str | None]:
+    return {id: mark.parent for (ns, id), mark in marks.items() if ns == ""}
+
+
+def _begin(shelf: Shelf, at: At, marks: Mapping[Key, Mark]) -> Generator[Any, Any, str]:
+    if at.checkpoint is None:
+        found: str = yield from head_of(shelf, at)
+        return found
+    if ("", at.checkpoint) not in marks:
+        raise missing(at)
+    return at.checkpoint
+
+
+def _as_thread(whole: Whole, marks: Mapping[Key, Mark], kept: set[Key], begin: str) -> Whole:
+    """The rows of a line as a thread whose main ends at `begin`."""
+    moved = policy.new_parents(list(marks.values()), kept)
+    rows, cut = [], dict(whole.cut)
+    for row in whole.rows:
+        made = copy(row)
+        if (key := (row.ns, row.id)) in moved:
+            made.parent, more = moved[key]
+            cut[key] = cut.get(key, 0) + more
+        rows.append(made)
+    newest = {row.ns: row.id for row in rows}  # oldest first
+    newest |= {ns: id for ns, id in marks["", begin].children.items() if (ns, id) in kept}
+    newest[""] = begin
+    return replace(
+        whole,
+        created_at=now_text(),
+        metadata=None,
+        rows=rows,
+        cut={key: count for key, count in cut.items() if key in kept},
+        heads=[Head(ns, policy.MAIN, id) for ns, id in newest.items()],
+        tags=[tag for tag in whole.tags if (tag.ns, tag.id) in kept],
+    )
 
 
 def renamed(whole: Whole, thread: str) -> Whole:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag
+from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
+from stepwell.types import NS_END, NS_SEP
 
 MAIN = "main"
 
@@ -21,26 +22,40 @@ def free_auto_name(branch: str, id: str, taken: Collection[str]) -> str:
     )
 
 
-def is_ancestor(marks: Mapping[Key, Mark], ns: str, old: str, new: str) -> bool:
-    """Whether `old` is `new` or stands above it."""
-    at: str | None = new
-    while at is not None:
-        if at == old:
-            return True
-        mark = marks.get((ns, at))
-        at = mark.parent if mark is not None else None
-    return False
-
-
-def left_behind(marks: Mapping[Key, Mark], heads: Sequence[Head], head: Head, new: str) -> Head | None:
-    """The auto leaf that moving `head` to `new` leaves; None when its old place is above `new` or has a name."""
-    if is_ancestor(marks, head.ns, head.id, new):
-        return None
+def left_behind(heads: Sequence[Head], head: Head) -> Head | None:
+    """The auto leaf that a `head` leaves which moves to where its place is not above; None when that has a name."""
     here = [other for other in heads if other.ns == head.ns]
     if any(other.id == head.id and other.branch != head.branch for other in here):
         return None
     taken = {other.branch for other in here}
     return Head(head.ns, free_auto_name(head.branch, head.id, taken), head.id, auto=True)
+
+
+def line_of(links: Mapping[str, str | None], id: str | None) -> list[str]:
+    """The checkpoints that lead to one, itself first."""
+    line = []
+    while id is not None and id in links:
+        line.append(id)
+        id = links[id]
+    return line
+
+
+def reached_only_by(
+    links: Mapping[str, str | None], heads: Sequence[Head], tags: Sequence[Tag], name: str
+) -> list[str]:
+    """The checkpoints of the root namespace that nothing but this branch leads to, newest first.
+
+    Other branches, leaves that were left behind, and tags lead to a checkpoint by standing at it or below it.
+    """
+    roots = [head for head in heads if head.ns == ""]
+    reached: set[str] = set()
+    for at in [head.id for head in roots if head.branch != name] + [tag.id for tag in tags if tag.ns == ""]:
+        step: str | None = at
+        while step is not None and step not in reached:
+            reached.add(step)
+            step = links.get(step)
+    own = [id for head in roots if head.branch == name for id in line_of(links, head.id)]
+    return [id for id in own if id not in reached]
 
 
 def put_moves_main(head: str | None, parent: str | None, id: str) -> bool:
@@ -65,6 +80,41 @@ def _with_children(by_key: Mapping[Key, Mark], wanted: Iterable[Key]) -> set[Key
         kept.add(key)
         left.extend(by_key[key].children.items())
     return kept
+
+
+def inside(marks: Mapping[Key, Mark], whole: Whole, begin: str, *, cut: bool) -> set[Key]:
+    """The checkpoints of namespaces that rows and records lead to: of graphs with their own memory, and of tasks.
+
+    cut: only where such a namespace stands, and only for tasks that are not done at `begin`.
+    """
+    filed = [(key, task) for key, task, _ in whole.filed]
+    made = [((row.ns, row.id), task) for row in whole.rows if not cut for task in row.tasks]
+    reached = {(ns, id) for row in whole.rows for ns, id in marks[row.ns, row.id].children.items()}
+    reached |= {(ns, id) for _, task in (*filed, *made) for ns, id in task.children.items()}
+    spaces = {f"{ns}{NS_SEP if ns else ''}{task.node}{NS_END}{task.task}" for (ns, _), task in (*filed, *made)}
+    own: dict[str, list[Key]] = {}
+    for key in marks:
+        if key[0].partition(NS_END)[1] and _task_space(key[0], spaces):
+            own.setdefault(key[0], []).append(key)
+    for keys in own.values():
+        reached |= {max(keys)} if cut else set(keys)
+    return {key for key in (reached if cut else _with_lines(marks, reached)) if key in marks}
+
+
+def _task_space(ns: str, spaces: Collection[str]) -> bool:
+    """Whether a namespace is that of a graph inside one of these tasks: the first, or a later one with a number."""
+    number = ns.rpartition(NS_SEP)[2]
+    return ns in spaces or (number.isdecimal() and ns.rpartition(NS_SEP)[0] in spaces)
+
+
+def _with_lines(marks: Mapping[Key, Mark], keys: Iterable[Key]) -> set[Key]:
+    found: set[Key] = set()
+    for ns, start in keys:
+        id: str | None = start
+        while id is not None and (ns, id) in marks and (ns, id) not in found:
+            found.add((ns, id))
+            id = marks[ns, id].parent
+    return found
 
 
 def new_parents(marks: Sequence[Mark], kept: Collection[Key]) -> dict[Key, tuple[str | None, int]]:
