@@ -573,6 +573,17 @@ class DescribeARunThatIsStopped:
         ]  # fmt: skip
         assert isinstance(played.error, fx.RunStopped)
 
+    def test_behind_a_chunk_waits_for_nothing_that_came_back_with_it(self):
+        _, [a, b], core = start("a", "b")
+
+        played = play(
+            core, [Emitted((), "custom", 1), ends(a, x=1), fails(b, ValueError())], fx.RunStopped(), None
+        )  # fmt: skip
+
+        assert played.trace == ["Next", "Emit", "SaveWrites"]
+        assert [(task.node, task.writes) for task in played.effects[-1].staged.what.tasks] == [("a", (("x", 1),))]
+        assert isinstance(played.error, fx.RunStopped)
+
     def test_keeps_a_question_that_was_asked_before(self):
         _, [a, b], core = start("a", "b")
 

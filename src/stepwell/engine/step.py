@@ -73,6 +73,7 @@ class Crowd:
         self.tasks = list(tasks)
         self.waiting: deque[Task] = deque(tasks)
         self.running: set[Task] = set()
+        self.arrived: deque[Any] = deque()
         self.later: list[tuple[float, Task]] = []
         self.unshown: list[Task] = []
         self.failed: Task | None = None
@@ -201,7 +202,9 @@ class Crowd:
     # What comes back.
 
     def _take_in(self, happened: Iterable[Any]) -> Steps[None]:
-        for item in happened:
+        self.arrived.extend(happened)
+        while self.arrived:  # whoever breaks off in between leaves the rest to _abandon
+            item = self.arrived.popleft()
             if type(item) is Emitted:
                 yield Emit(item.ns, item.mode, item.payload)
             else:
@@ -343,14 +346,18 @@ class Crowd:
         """The run was stopped from outside: stops what runs, keeps what finished."""
         self.waiting.clear()
         self.later.clear()
+        self._keep(self.arrived)
         yield from self._cancel_running()
         while self.running:
-            for item in (yield Next((), None)):
-                if isinstance(item, Task):
-                    self.running.discard(item)
-                    if item.error is None and _fault_of(item) is None:
-                        _accept(item)
+            self._keep((yield Next((), None)))
         yield from save_records(self.run, self._records(errors=False), shared=self.shared)
+
+    def _keep(self, happened: Iterable[Any]) -> None:
+        for item in happened:
+            if isinstance(item, Task):
+                self.running.discard(item)
+                if item.error is None and _fault_of(item) is None:
+                    _accept(item)
 
     def _show_unshown(self) -> Steps[None]:
         """Events of finished tasks. In a step that ends here they follow its commit (loop.py)."""
@@ -368,8 +375,7 @@ def _fault_of(task: Task) -> BaseException | None:
         return None
     return InterruptSwallowedError(
         f"node {task.name!r} asked a question, caught the pause that interrupt() raised, and went on without an "
-        "answer. "
-        "Let it pass: catch Exception instead of BaseException, or re-raise errors.GraphInterrupt."
+        "answer. Let it pass: catch Exception instead of BaseException, or re-raise errors.GraphInterrupt."
     )
 
 
