@@ -6,6 +6,7 @@ StepwellError                       base of all that are ordinary exceptions
 │   └── WrongTypeError              a part of another kind than is asked for, a class instead of an object (a TypeError)
 ├── DrawingError                    a picture of a graph that cannot be drawn here
 ├── ThreadIdError                   a thread id, checkpoint id, namespace or branch name that is none (a ValueError)
+├── PathError                       a path into a state that cannot be read (a ValueError)
 ├── NoSaverError                    the call needs a checkpointer and the graph has none (a ValueError)
 ├── ConfigError                     an entry of a config that cannot be (a ValueError)
 ├── OutsideRunError                 get_config() and its like outside of a node (a RuntimeError)
@@ -29,6 +30,7 @@ StepwellError                       base of all that are ordinary exceptions
 ├── InvalidNamespaceError           a namespace that a store cannot keep items under (a ValueError)
 └── SaverError                      what a saver or its database reports
     ├── ThreadNotFoundError, CheckpointNotFoundError, BranchNotFoundError   (LookupError)
+    ├── PathNotFoundError           a path into a state that leads nowhere (a LookupError)
     ├── AmbiguousIdError            a beginning of an id that fits several (a LookupError)
     ├── ThreadBusyError             somebody else runs this thread
     ├── StaleRunError               this run lost its thread to another; nothing was written
@@ -131,6 +133,10 @@ class WrongTypeError(GraphError, TypeError):
 
 class ThreadIdError(StepwellError, ValueError):
     """A thread id, checkpoint id, namespace or branch name that cannot be one."""
+
+
+class PathError(StepwellError, ValueError):
+    """A path into a state that cannot be read as one."""
 
 
 class InvalidNamespaceError(StepwellError, ValueError):
@@ -254,6 +260,10 @@ class CheckpointNotFoundError(SaverError, LookupError):
 
 class BranchNotFoundError(SaverError, LookupError):
     """The thread has no branch or tag of this name."""
+
+
+class PathNotFoundError(SaverError, LookupError):
+    """The state holds nothing where this path leads."""
 
 
 class AmbiguousIdError(SaverError, LookupError):

@@ -19,6 +19,7 @@ from stepwell.checkpoint.row_sql import columns_of, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
 from stepwell.checkpoint.sql_details import SqlDetails
+from stepwell.checkpoint.sql_reading import SqlReading
 from stepwell.checkpoint.sql_shelf import INSERT_ROW
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Tag, Whole
@@ -47,7 +48,7 @@ ORDER BY t.turn DESC, t.key DESC LIMIT ?
 _PAGE: Final = 500
 
 
-class SqlThreads(SqlDetails):
+class SqlThreads(SqlDetails, SqlReading):
     """SqlDetails with what the tools need of all threads."""
 
     # ------------------------------------------------------------------ finding

@@ -6,6 +6,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
+from stepwell.checkpoint.lookset import LookTools
 from stepwell.checkpoint.tools import branching, copying, looking, moving, notes
 from stepwell.checkpoint.tools.details import details
 from stepwell.ids import as_uuid_text
@@ -16,7 +17,7 @@ Config = Mapping[str, Any]
 Status = str | Collection[str] | None
 
 
-class ThreadTools:
+class ThreadTools(LookTools):
     """Mixed into a saver that has a chain, `perform` and `aperform`. Twins with an `a` are the same, async."""
 
     chain: Any

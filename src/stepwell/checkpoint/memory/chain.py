@@ -11,7 +11,8 @@ from typing import Any, TypeVar, cast
 from stepwell.checkpoint import beats
 from stepwell.checkpoint.elements import Shared
 from stepwell.checkpoint.filters import holds
-from stepwell.checkpoint.memory.shelf import MemoryShelf, at_once
+from stepwell.checkpoint.memory.reading import MemoryReading
+from stepwell.checkpoint.memory.shelf import at_once
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.read import Around, open_nothing, open_row
 from stepwell.checkpoint.rows import Row
@@ -33,7 +34,7 @@ T = TypeVar("T")
 Op = Generator[Any, Any, T]
 
 
-class MemoryChain(MemoryShelf):
+class MemoryChain(MemoryReading):
     """ChainSaver over dicts."""
 
     def __init__(self, codec: Any) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 from stepwell.checkpoint.base.config import at_of, thread_text
 from stepwell.checkpoint.noted import title_of
 from stepwell.checkpoint.tools.policy import status_of
+from stepwell.checkpoint.tools.reading import provenance_of
 from stepwell.checkpoint.tools.shelf import Facts, Shelf
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.paging import check_page
 from stepwell.saves import At
 from stepwell.sql.query import Begin, End
-from stepwell.types import Provenance, ThreadInfo
+from stepwell.types import ThreadInfo
 
 Op = Generator[Any, Any, Any]
 STATUSES = ("idle", "waiting", "failed", "unfinished", "running", "empty")
@@ -100,21 +101,7 @@ def provenance(shelf: Shelf, at: At) -> Op:
         )
     id = loaded.at.checkpoint or ""
     row = yield from shelf.made_by(at.thread, at.ns or "", id)
-    return [
-        Provenance(
-            checkpoint_id=id,
-            step=loaded.step,
-            task_id=task.task,
-            node=task.node,
-            path=task.path,
-            run_id=task.run,
-            attempt=task.attempt,
-            channels=tuple(dict.fromkeys(channel for channel, _ in task.writes)),
-            created_at=loaded.ts,
-            error=None if task.error is None else "failed",
-        )
-        for task in (row.tasks if row is not None else ())
-    ]
+    return [] if row is None else [provenance_of(row, task) for task in row.tasks]
 
 
 def ensure_thread(shelf: Shelf, thread: str, metadata: Mapping[str, Any] | None) -> Op:

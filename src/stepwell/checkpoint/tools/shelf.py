@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from stepwell.checkpoint.elements import Items
+from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.saves import At, Commit, Fence, Loaded, Pending
 from stepwell.types import ThreadDetails, ThreadNotes
@@ -34,6 +36,15 @@ class Mark:
     @property
     def key(self) -> Key:
         return self.ns, self.id
+
+
+class Twig(NamedTuple):
+    """A checkpoint of one namespace as a tree needs it. cut: how many were taken away between it and its parent."""
+
+    id: str
+    parent: str | None
+    source: str
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +180,18 @@ class Shelf(Protocol):
     def made_by(self, thread: str, ns: str, id: str) -> Op[Row | None]: ...
     def take_out(self, thread: str, kept: Collection[Key] | None = None) -> Op[Whole | None]:
         """All of a thread; with `kept` only these rows of it, what hangs on them, and what they refer to."""
+        ...
+
+    def tree(self, thread: str, ns: str) -> Op[list[Twig]]:
+        """Every checkpoint of a namespace, newest first; nothing of what they hold is read."""
+        ...
+
+    def line(self, thread: str, ns: str, id: str, limit: int) -> Op[list[tuple[Row, int]]]:
+        """A checkpoint and those above it, at most so many: (row, how many were cut between it and its parent)."""
+        ...
+
+    def items(self, thread: str, runs: Iterable[Part]) -> Op[Items]:
+        """Stored items, to decode values from."""
         ...
 
     def put_in(self, whole: Whole) -> Op[None]: ...

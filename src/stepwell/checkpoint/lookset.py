@@ -1,0 +1,84 @@
+"""What our savers tell of many checkpoints at once, without opening them: the tree, differences, who wrote what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from stepwell.checkpoint.base.config import at_of
+from stepwell.checkpoint.tools import comparing, reading, tracing
+from stepwell.checkpoint.tools.comparing import Comparison
+from stepwell.checkpoint.tools.reading import Excerpt
+from stepwell.checkpoint.tools.shelf import Twig
+from stepwell.checkpoint.tools.tracing import Trace
+
+T = TypeVar("T")
+Config = Mapping[str, Any]
+
+
+class LookTools:
+    """Mixed into a saver that has a chain, `perform` and `aperform`. Twins with an `a` are the same, async."""
+
+    chain: Any
+
+    def perform(self, op: Generator[Any, Any, T]) -> T:
+        raise NotImplementedError
+
+    async def aperform(self, op: Generator[Any, Any, T]) -> T:
+        raise NotImplementedError
+
+    def tree(self, config: Config) -> list[Twig]:
+        """Every checkpoint of a namespace with its parent, newest first; nothing of what they hold is read."""
+        return self.perform(reading.tree(self.chain, at_of(config)))
+
+    async def atree(self, config: Config) -> list[Twig]:
+        """Async twin of `tree`."""
+        return await self.aperform(reading.tree(self.chain, at_of(config)))
+
+    def namespaces(self, thread_id: str) -> list[str]:
+        """The namespaces of a thread that hold a checkpoint, the root "" included, sorted."""
+        return self.perform(reading.namespaces(self.chain, at_of(_config(thread_id))))
+
+    async def anamespaces(self, thread_id: str) -> list[str]:
+        """Async twin of `namespaces`."""
+        return await self.aperform(reading.namespaces(self.chain, at_of(_config(thread_id))))
+
+    def excerpts(
+        self, config: Config, stretches: Sequence[tuple[str, int]], channels: Collection[str] = ()
+    ) -> list[Excerpt]:
+        """Checkpoints with the tasks that made them and the values of a few channels, decoded when they are read.
+
+        stretches: (a checkpoint, how many to take from there upwards).
+        """
+        return self.perform(reading.excerpts(self.chain, at_of(config), stretches, channels))
+
+    async def aexcerpts(
+        self, config: Config, stretches: Sequence[tuple[str, int]], channels: Collection[str] = ()
+    ) -> list[Excerpt]:
+        """Async twin of `excerpts`."""
+        return await self.aperform(reading.excerpts(self.chain, at_of(config), stretches, channels))
+
+    def compare(self, before: Config, after: Config) -> Comparison:
+        """What two checkpoints, also of different threads, hold differently; what they share is not read."""
+        found: Comparison = self.perform(comparing.compare(self.chain, at_of(before), at_of(after)))
+        return found
+
+    async def acompare(self, before: Config, after: Config) -> Comparison:
+        """Async twin of `compare`."""
+        found: Comparison = await self.aperform(comparing.compare(self.chain, at_of(before), at_of(after)))
+        return found
+
+    def trace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
+        """Since which checkpoint values stand as they do at the one `config` names, and which tasks wrote them.
+
+        paths: ways into the state, such as ("messages", 3); None: each channel.
+        """
+        return self.perform(tracing.trace(self.chain, at_of(config), paths))
+
+    async def atrace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
+        """Async twin of `trace`."""
+        return await self.aperform(tracing.trace(self.chain, at_of(config), paths))
+
+
+def _config(thread_id: str) -> Config:
+    return {"configurable": {"thread_id": thread_id}}
