@@ -368,5 +368,5 @@ def _release(chain: Any, fence: Fence, background: asyncio.Future[Any] | None) -
     end = time.monotonic() + LAST_WRITE_S
     while background is not None and not background.done() and time.monotonic() < end:
         time.sleep(0.005)
-    with suppress(StepwellError):  # through a saver that was closed nothing is given back: its leases lapse
+    with suppress(StepwellError):  # a saver that was closed has given back what it held
         chain.perform(chain.release(fence))
