@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepwell"
 FILES = sorted(SOURCE.rglob("*.py"))
 PURE = (
-    *("errors", "scope", "parts", "types", "constants", "warnings", "ids", "saves", "copies", "channels"),
+    *("errors", "scope", "parts", "about", "types", "constants", "warnings", "ids", "saves", "copies", "channels"),
     *("managed", "plan", "engine"),
 )
 WORLD = {

@@ -60,11 +60,12 @@ class SqlThreads(SqlDetails, SqlReading):
             if not rows:
                 return []
             place = rows[0]
+        size = _PAGE if limit is None or filter else min(limit, _PAGE)
         found: list[Facts] = []
         while limit is None or len(found) < limit:
-            rows = yield from Query(_FACTS, (*place, _PAGE))
+            rows = yield from Query(_FACTS, (*place, size))
             found += [facts for facts in map(self._facts, rows) if facts is not None and holds(facts.metadata, filter)]
-            if len(rows) < _PAGE:
+            if len(rows) < size:
                 break
             place = rows[-1][6], rows[-1][0]
         found = found[:limit]

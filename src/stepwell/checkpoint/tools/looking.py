@@ -38,12 +38,13 @@ def list_threads(
     wanted = _statuses(status)
     found: list[ThreadInfo] = []
     cursor = None if before is None else _thread_of(before)
+    size = PAGE if limit is None or filter or status is not None else min(limit, PAGE)
     while limit is None or len(found) < limit:
         yield from Begin("read")
-        page: list[Facts] = yield from shelf.facts(filter or {}, cursor, PAGE)
+        page: list[Facts] = yield from shelf.facts(filter or {}, cursor, size)
         yield from End()
         found += [info for info in map(_info, page) if info.status in wanted]
-        if len(page) < PAGE:
+        if len(page) < size:
             break
         cursor = page[-1].thread
     return found[:limit]
