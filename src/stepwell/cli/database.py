@@ -14,6 +14,7 @@ from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli.asked import VARIABLE
 from stepwell.cli.exits import NOT_FOUND
 from stepwell.errors import ForeignDatabaseError
+from stepwell.sql.migrate import NAMES, is_ours
 
 WAIT_S: Final = 5.0
 """How long to wait for others when nothing else is asked for."""
@@ -61,9 +62,9 @@ def opened(
 
 def _refuse_another_programs(saver: SqliteSaver, path: Path) -> None:
     with saver.cursor(transaction=False) as cursor:
-        rows = cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name").fetchall()
+        rows = cursor.execute(NAMES).fetchall()
     names = [name for (name,) in rows]
-    if names and "stepwell_schema" not in names:
+    if names and not is_ours(names):
         raise ForeignDatabaseError(
             f"{path} holds tables of another program ({', '.join(names[:3])}). --db or {VARIABLE} names another "
             "database; nothing was changed."

@@ -12,7 +12,7 @@ from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line
 from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_thread, read_log, short_id
-from stepwell.threads.chain import shortened
+from stepwell.threads.chain import first_few
 
 
 @click.command("log")
@@ -48,7 +48,7 @@ def print_log(log: ThreadLog, *, limit: int | None = None, steps: bool = False) 
             shown += 1
         click.echo(_line(line, columns_there, steps))
     if log.left_out:
-        click.echo(f"(left behind, --all shows them: {', '.join(map(name, shortened(log.left_out)))})", err=True)
+        click.echo(f"(left behind, --all shows them: {', '.join(map(name, first_few(log.left_out)))})", err=True)
 
 
 def _line(line: LogLine, columns_there: int, steps: bool) -> str:

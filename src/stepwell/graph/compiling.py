@@ -18,7 +18,7 @@ from stepwell.nodes.calling import Callee
 from stepwell.nodes.identity import identity_of
 from stepwell.nodes.nested import graphs_in
 from stepwell.nodes.signature import Signature, destinations_in
-from stepwell.nodes.spec import NodeSpec, policies
+from stepwell.nodes.spec import NodeSpec
 from stepwell.nodes.writing import Outlet, StateKeys
 from stepwell.plan import check as checks
 from stepwell.plan.branches import Branch, join_name
@@ -204,7 +204,7 @@ def _node(builder: StateGraph, spec: NodeSpec, keys: StateKeys, handled: bool) -
         writes_of=body.writes_of,
         awrites_of=body.awrites_of,
         managed=() if callee.graph is not None else spec.schema.managers,
-        retry=policies(spec.retry if spec.retry is not None else defaults.retry),
+        retry=(spec.retry if spec.retry is not None else defaults.retry) or (),
         cache=cache,
         cache_ns=(spec.name, identity_of(callee.action)) if cache is not None else (),
         timeout=spec.timeout or defaults.timeout,
@@ -234,7 +234,7 @@ def _handler(builder: StateGraph, spec: NodeSpec, handler: Callee, keys: StateKe
         arun=body.arun,
         writes_of=body.writes_of,
         managed=spec.schema.managers,
-        retry=policies(builder.defaults.retry),
+        retry=builder.defaults.retry or (),
         timeout=timeout,
         metadata=spec.metadata,
     )

@@ -24,7 +24,7 @@ class NodeSpec(NamedTuple):
     schema: Schema
     defer: bool = False
     metadata: Mapping[str, Any] = _NONE
-    retry: Retry | None = None
+    retry: tuple[RetryPolicy, ...] | None = None
     cache: CachePolicy | None = None
     handler: Callee | None = None
     destinations: Mapping[str, str | None] = _NONE
@@ -35,7 +35,7 @@ class NodeSpec(NamedTuple):
 class NodeDefaults(NamedTuple):
     """What nodes get that declare nothing of their own."""
 
-    retry: Retry | None = None
+    retry: tuple[RetryPolicy, ...] | None = None
     cache: CachePolicy | None = None
     handler: Callee | None = None
     timeout: TimeoutPolicy | None = None

@@ -1,20 +1,27 @@
 """Numbered migrations: how the tables of a room come to be, and how an old database becomes one of today.
 
-Several rooms (checkpoints, the store) may live in one database; the table `stepwell_schema` has a row for each.
+Several rooms (checkpoints, the store) may live in one database; the table SCHEMA has a row for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 from stepwell.errors import ForeignDatabaseError
 from stepwell.sql.query import Begin, End, Query
 
 APPLICATION_ID = 0x53746570  # "Step"; what `file` and sqlite3 show of a database of ours
+SCHEMA = "stepwell_schema"
 SCHEMA_TABLE = (
-    "CREATE TABLE IF NOT EXISTS stepwell_schema (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID"
+    f"CREATE TABLE IF NOT EXISTS {SCHEMA} (room TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID"
 )
+NAMES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+
+
+def is_ours(names: Collection[str]) -> bool:
+    """Whether a database with tables of these `names` was made by this library."""
+    return SCHEMA in names
 
 
 def migrate_sqlite(
@@ -45,7 +52,7 @@ def migrate_sqlite(
         for sql in statements:
             yield from Query(sql)
     yield from Query(
-        "INSERT INTO stepwell_schema (room, version) VALUES (?, ?) "
+        f"INSERT INTO {SCHEMA} (room, version) VALUES (?, ?) "
         "ON CONFLICT (room) DO UPDATE SET version = excluded.version",
         (room, len(migrations)),
     )
@@ -59,11 +66,11 @@ def _look(room: str, migrations: Sequence[Sequence[str]], where: str) -> Generat
         raise ForeignDatabaseError(
             f"{where} belongs to another program (application id {mark:#x}). Give another path; nothing was changed."
         )
-    rows = yield from Query("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    rows = yield from Query(NAMES)
     names = {name for (name,) in rows}
     version = 0
-    if "stepwell_schema" in names:
-        found = yield from Query("SELECT version FROM stepwell_schema WHERE room = ?", (room,))
+    if is_ours(names):
+        found = yield from Query(f"SELECT version FROM {SCHEMA} WHERE room = ?", (room,))
         version = found[0][0] if found else 0
     if version > len(migrations):
         raise ForeignDatabaseError(

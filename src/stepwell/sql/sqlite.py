@@ -17,6 +17,7 @@ from stepwell.sql.carry import Finished, advance, carry, fail, wait_out
 from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
 from stepwell.sql.files import make_private
+from stepwell.sql.migrate import NAMES, is_ours
 from stepwell.sql.query import Begin, End, Pause, Single
 from stepwell.sql.stdlib import StdlibConnection, library_is_safe, refuse_one_thread_only
 
@@ -342,8 +343,8 @@ class SqliteDatabase:
         """Whether the file is new or has tables of ours. Another's stays as it is, down to its journal mode, until
         migrations have found that there is room for us in it."""
         query = self._connection.query
-        names = {name for (name,) in query("SELECT name FROM sqlite_master")}
-        return not names or "stepwell_schema" in names
+        names = {name for (name,) in query(NAMES)}
+        return not names or is_ours(names)
 
     def _patiently(self, sql: str) -> None:
         """SQLite does not wait by itself when several processes turn a new file to WAL at once."""

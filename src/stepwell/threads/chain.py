@@ -109,10 +109,10 @@ def head_of(saver: ThreadSaver, thread_id: str, branch: str | None = None) -> st
 def _some(heads: Sequence[BranchInfo]) -> list[str]:
     """The names of branches, and of the leaves that forks and rewinds left behind no more than a few."""
     named, left = ([head.name for head in heads if head.auto is auto] for auto in (False, True))
-    return named + shortened(left)
+    return named + first_few(left)
 
 
-def shortened(names: Sequence[str]) -> list[str]:
+def first_few(names: Sequence[str]) -> list[str]:
     """The first few names, and how many more there are."""
     more = len(names) - SHOWN
     return [*names[:SHOWN], *([f"{more} more"] if more > 0 else ())]
