@@ -42,9 +42,8 @@ LEFT JOIN checkpoint_rows c ON c.thread_id = t.key AND c.checkpoint_ns = 0
     AND c.checkpoint_id = coalesce(h.checkpoint_id, n.checkpoint_id)
 LEFT JOIN runs r ON r.thread_id = t.key AND r.number = c.run
 LEFT JOIN notes o ON o.thread_id = t.key
-WHERE (t.turn, t.key) < (?, ?)
-ORDER BY t.turn DESC, t.key DESC LIMIT ?
 """
+_PAGE_OF_FACTS: Final = f"{_FACTS} WHERE (t.turn, t.key) < (?, ?) ORDER BY t.turn DESC, t.key DESC LIMIT ?"
 _PAGE: Final = 500
 
 
@@ -63,13 +62,19 @@ class SqlThreads(SqlDetails, SqlReading):
         size = _PAGE if limit is None or filter else min(limit, _PAGE)
         found: list[Facts] = []
         while limit is None or len(found) < limit:
-            rows = yield from Query(_FACTS, (*place, size))
+            rows = yield from Query(_PAGE_OF_FACTS, (*place, size))
             found += [facts for facts in map(self._facts, rows) if facts is not None and holds(facts.metadata, filter)]
             if len(rows) < size:
                 break
             place = rows[-1][6], rows[-1][0]
         found = found[:limit]
         return (yield from self._with_branches(found))
+
+    def facts_of(self, thread: str) -> Op[Facts | None]:
+        rows = yield from Query(f"{_FACTS} WHERE t.thread_id = ?", (thread,))
+        found = [facts for facts in map(self._facts, rows) if facts is not None]
+        branched = yield from self._with_branches(found)
+        return branched[0] if branched else None
 
     def _facts(self, row: Sequence[Any]) -> Facts | None:
         key, thread, created_at, about, epoch, process, turn, id, step, source, due, own, common, ts, said = row[:15]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, thread_text
 from stepwell.checkpoint.lookset import LookTools
-from stepwell.checkpoint.tools import branching, copying, looking, moving, notes
+from stepwell.checkpoint.tools import branching, copying, expiring, looking, moving, notes
 from stepwell.checkpoint.tools.details import details
 from stepwell.ids import as_uuid_text
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
@@ -56,6 +56,26 @@ class ThreadTools(LookTools):
         """Async twin of `list_threads`."""
         op = looking.list_threads(self.chain, status=status, filter=filter, limit=limit, before=before)
         return await self.aperform(op)
+
+    def thread_info(self, thread_id: str) -> ThreadInfo | None:
+        """One thread as `list_threads` shows it, also when it is registered only; None when there is none."""
+        found: ThreadInfo | None = self.perform(expiring.thread_info(self.chain, thread_text(thread_id)))
+        return found
+
+    async def athread_info(self, thread_id: str) -> ThreadInfo | None:
+        """Async twin of `thread_info`."""
+        return await self.aperform(expiring.thread_info(self.chain, thread_text(thread_id)))
+
+    def expire_thread(self, seen: ThreadInfo) -> bool:
+        """Delete a thread, unless something happened in it since this row of a list was read; whether it is gone.
+
+        Raises ThreadBusyError while a run holds it.
+        """
+        return bool(self.perform(expiring.expire(self.chain, seen)))
+
+    async def aexpire_thread(self, seen: ThreadInfo) -> bool:
+        """Async twin of `expire_thread`."""
+        return bool(await self.aperform(expiring.expire(self.chain, seen)))
 
     def details(self, thread_ids: Iterable[str]) -> list[ThreadDetails]:
         """Turns, messages, bytes and first messages of some threads, in their order, without reading their histories.

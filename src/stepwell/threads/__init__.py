@@ -3,18 +3,22 @@
 from stepwell.threads.back import OpenTurn, open_turn, steps_back, turns_back
 from stepwell.threads.branch import BranchDeleted, delete_branch, list_branches, rename_branch, switch_branch
 from stepwell.threads.chain import ThreadSaver
+from stepwell.threads.choice import Choice, choose_threads, first_prompt
 from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
 from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
 from stepwell.threads.ids import new_thread_id
-from stepwell.threads.list import latest_thread, list_threads, unfinished
+from stepwell.threads.list import ThreadPage, ThreadRow, browse_threads, latest_thread, list_threads, unfinished
 from stepwell.threads.log import LogLine, ThreadLog, read_log
+from stepwell.threads.moments import moment_in, seconds_in
 from stepwell.threads.moving import export_thread, import_thread
 from stepwell.threads.provenance import provenance
 from stepwell.threads.register import aensure_thread, ensure_thread
+from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
+from stepwell.threads.ttl import Stale, Swept, set_ttl, stale_threads, sweep_threads
 from stepwell.threads.turns import Entry, Turn
 
 __all__ = [
@@ -25,6 +29,23 @@ __all__ = [
     "similar_ids",
     "short_id",
     "list_threads",
+    "browse_threads",
+    "ThreadPage",
+    "ThreadRow",
+    "Choice",
+    "choose_threads",
+    "first_prompt",
+    "rename_thread",
+    "Renamed",
+    "note_metadata",
+    "ThreadMetadata",
+    "set_ttl",
+    "stale_threads",
+    "sweep_threads",
+    "Stale",
+    "Swept",
+    "seconds_in",
+    "moment_in",
     "latest_thread",
     "unfinished",
     "provenance",

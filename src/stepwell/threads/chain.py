@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from stepwell.errors import BranchNotFoundError
 from stepwell.saves import At, Loaded, Op, Page
-from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadInfo
+from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
 
 T = TypeVar("T")
 PAGE: Final = 500
@@ -28,6 +28,20 @@ class ThreadSaver(Protocol):
         limit: int | None = None,
         before: Any = None,
     ) -> list[ThreadInfo]: ...
+
+    def thread_info(self, thread_id: str) -> ThreadInfo | None: ...
+
+    def details(self, thread_ids: Iterable[str]) -> list[ThreadDetails]: ...
+
+    def notes(self, thread_id: str) -> ThreadNotes: ...
+
+    def set_title(self, thread_id: str, title: str | None) -> None: ...
+
+    def set_metadata(self, thread_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()) -> None: ...
+
+    def set_ttl(self, thread_id: str, seconds: float | None) -> None: ...
+
+    def expire_thread(self, seen: ThreadInfo) -> bool: ...
 
     def branches(self, thread_id: str) -> list[BranchInfo]: ...
 

@@ -248,6 +248,10 @@ class MemoryShelf:
         found = (self._facts(thread) for thread in threads)
         return list(islice((facts for facts in found if holds(facts.metadata, filter)), limit))
 
+    @at_once
+    def facts_of(self, thread: str) -> Facts | None:
+        return self._facts(self.threads[thread]) if thread in self.threads else None
+
     def _facts(self, thread: ThreadRows) -> Facts:
         head = thread.row("", thread.head("", MAIN))
         waiting = thread.pending(("", head.id)) if head is not None else ()

@@ -43,7 +43,7 @@ def list_threads(
         yield from Begin("read")
         page: list[Facts] = yield from shelf.facts(filter or {}, cursor, size)
         yield from End()
-        found += [info for info in map(_info, page) if info.status in wanted]
+        found += [info for info in map(info_of, page) if info.status in wanted]
         if len(page) < size:
             break
         cursor = page[-1].thread
@@ -69,7 +69,8 @@ def _statuses(status: str | Collection[str] | None) -> Collection[str]:
     return wanted
 
 
-def _info(facts: Facts) -> ThreadInfo:
+def info_of(facts: Facts) -> ThreadInfo:
+    """A row of a list."""
     return ThreadInfo(
         thread_id=facts.thread,
         created_at=facts.created_at,

@@ -204,6 +204,10 @@ class Shelf(Protocol):
         """Threads, newest activity first, whose metadata hold `filter`."""
         ...
 
+    def facts_of(self, thread: str) -> Op[Facts | None]:
+        """Of one thread; None when there is none."""
+        ...
+
     def details(self, threads: Sequence[str]) -> Op[list[ThreadDetails]]:
         """What these threads hold, in any order; those that are not there are left out."""
         ...
