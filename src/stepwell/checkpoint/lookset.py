@@ -11,6 +11,7 @@ from stepwell.checkpoint.tools.comparing import Comparison
 from stepwell.checkpoint.tools.reading import Excerpt
 from stepwell.checkpoint.tools.shelf import Twig
 from stepwell.checkpoint.tools.tracing import Trace
+from stepwell.saves import At
 
 T = TypeVar("T")
 Config = Mapping[str, Any]
@@ -58,14 +59,17 @@ class LookTools:
         """Async twin of `excerpts`."""
         return await self.aperform(reading.excerpts(self.chain, at_of(config), stretches, channels))
 
-    def compare(self, before: Config, after: Config) -> Comparison:
-        """What two checkpoints, also of different threads, hold differently; what they share is not read."""
-        found: Comparison = self.perform(comparing.compare(self.chain, at_of(before), at_of(after)))
+    def compare(self, before: Config | None, after: Config) -> Comparison:
+        """What two checkpoints, also of different threads, hold differently; what they share is not read.
+
+        before=None: everything that the second one holds has been added.
+        """
+        found: Comparison = self.perform(comparing.compare(self.chain, _at(before), at_of(after)))
         return found
 
-    async def acompare(self, before: Config, after: Config) -> Comparison:
+    async def acompare(self, before: Config | None, after: Config) -> Comparison:
         """Async twin of `compare`."""
-        found: Comparison = await self.aperform(comparing.compare(self.chain, at_of(before), at_of(after)))
+        found: Comparison = await self.aperform(comparing.compare(self.chain, _at(before), at_of(after)))
         return found
 
     def trace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
@@ -78,6 +82,10 @@ class LookTools:
     async def atrace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
         """Async twin of `trace`."""
         return await self.aperform(tracing.trace(self.chain, at_of(config), paths))
+
+
+def _at(config: Config | None) -> At | None:
+    return None if config is None else at_of(config)
 
 
 def _config(thread_id: str) -> Config:

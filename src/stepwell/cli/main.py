@@ -27,6 +27,8 @@ COMMANDS: Final = {
     "run": "Run one turn without a terminal: message in, answer out.",
     "threads": "List the threads, the most recently active first.",
     "log": "Show the chain of a thread as a tree.",
+    "diff": "Show what two checkpoints hold differently.",
+    "blame": "Show who wrote a value of the state.",
     "show": "Show one checkpoint: what was said, its state, who wrote it.",
     "fork": "Begin a second line at a checkpoint.",
     "rewind": "Move a branch back to an earlier checkpoint.",

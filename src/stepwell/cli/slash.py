@@ -10,7 +10,7 @@ import click
 
 from stepwell.cli.advice import CHAT, told
 from stepwell.cli.conversation import Conversation
-from stepwell.cli.log import print_log
+from stepwell.cli.log import PAGE, print_log
 from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.text import count, name, printable
 from stepwell.cli.threads import print_threads
@@ -72,7 +72,7 @@ def _log(talk: Conversation, _rest: str) -> None:
     if talk.at.is_new:
         click.echo("Nothing was said here yet.", err=True)
     else:
-        print_log(read_log(talk.saver, talk.at.thread_id))
+        print_log(read_log(talk.saver, talk.at.thread_id, limit=PAGE))
 
 
 def _rewind(talk: Conversation, rest: str) -> None:

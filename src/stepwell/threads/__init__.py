@@ -1,9 +1,12 @@
 """Threads as people use them: find, list, log, show, fork, rewind, … Functions over a saver; nothing is printed."""
 
 from stepwell.threads.back import OpenTurn, open_turn, steps_back, turns_back
+from stepwell.threads.blame import Blame, blame_value
 from stepwell.threads.branch import BranchDeleted, delete_branch, list_branches, rename_branch, switch_branch
 from stepwell.threads.chain import ThreadSaver
+from stepwell.threads.changes import Change, changes_between, line_diff
 from stepwell.threads.choice import Choice, choose_threads, first_prompt
+from stepwell.threads.diff import ChannelDiff, CheckpointDiff, DiffSide, diff_checkpoints
 from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
 from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
 from stepwell.threads.ids import new_thread_id
@@ -11,6 +14,7 @@ from stepwell.threads.list import ThreadPage, ThreadRow, browse_threads, latest_
 from stepwell.threads.log import LogLine, ThreadLog, read_log
 from stepwell.threads.moments import moment_in, seconds_in
 from stepwell.threads.moving import export_thread, import_thread
+from stepwell.threads.paths import format_path, parse_path
 from stepwell.threads.provenance import provenance
 from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
@@ -63,6 +67,17 @@ __all__ = [
     "show_checkpoint",
     "load_checkpoint",
     "open_questions",
+    "diff_checkpoints",
+    "CheckpointDiff",
+    "ChannelDiff",
+    "DiffSide",
+    "Change",
+    "changes_between",
+    "line_diff",
+    "blame_value",
+    "Blame",
+    "parse_path",
+    "format_path",
     "Said",
     "said_in",
     "text_of",

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
+from stepwell.checkpoint.tools.comparing import Comparison
+from stepwell.checkpoint.tools.reading import Excerpt
+from stepwell.checkpoint.tools.shelf import Twig
+from stepwell.checkpoint.tools.tracing import Trace
 from stepwell.errors import BranchNotFoundError
 from stepwell.saves import At, Loaded, Op, Page
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
@@ -89,6 +93,18 @@ class ThreadSaver(Protocol):
 
     def perform(self, op: Op[T]) -> T: ...
 
+    def tree(self, config: Any) -> Sequence[Twig]: ...
+
+    def namespaces(self, thread_id: str) -> Sequence[str]: ...
+
+    def excerpts(
+        self, config: Any, stretches: Sequence[tuple[str, int]], channels: Collection[str] = ()
+    ) -> Sequence[Excerpt]: ...
+
+    def compare(self, before: Any, after: Any) -> Comparison: ...
+
+    def trace(self, config: Any, paths: Sequence[tuple[str | int, ...]] | None = None) -> Sequence[Trace]: ...
+
 
 def read_chain(saver: ThreadSaver, at: At, *, lineage: bool = False) -> Iterator[Loaded]:
     """The checkpoints of a namespace, newest first: the whole tree, or (lineage) the line that leads to `at`.
@@ -132,9 +148,11 @@ def first_few(names: Sequence[str]) -> list[str]:
     return [*names[:SHOWN], *([f"{more} more"] if more > 0 else ())]
 
 
-def config_of(thread_id: str, checkpoint_id: str | None = None, branch: str | None = None) -> dict[str, Any]:
-    """The config that addresses a thread, one of its branches, or one of its checkpoints."""
-    named: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": ""}
+def config_of(
+    thread_id: str, checkpoint_id: str | None = None, branch: str | None = None, *, ns: str = ""
+) -> dict[str, Any]:
+    """The config that addresses a thread, one of its branches, or one of its checkpoints; in the root, or in `ns`."""
+    named: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": ns}
     if checkpoint_id is not None:
         named["checkpoint_id"] = checkpoint_id
     if branch is not None:

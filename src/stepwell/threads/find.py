@@ -9,7 +9,7 @@ from uuid import UUID
 
 from stepwell.errors import AmbiguousIdError, CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.saves import At
-from stepwell.threads.chain import ThreadSaver, checkpoint_of, read_chain
+from stepwell.threads.chain import ThreadSaver, config_of
 from stepwell.types import ThreadInfo
 
 SHOWN: Final = 5
@@ -64,7 +64,7 @@ def find_checkpoint(saver: ThreadSaver, thread_id: str, text: str) -> str:
     wanted = text.casefold()
     if _is_whole(wanted) and saver.perform(saver.load(At(thread_id, "", wanted))) is not None:
         return wanted
-    ids = [checkpoint_of(each) for each in read_chain(saver, At(thread_id))]
+    ids = [twig.id for twig in saver.tree(config_of(thread_id))]
     found = [id for id in ids if wanted and (id.startswith(wanted) or short_id(id) == wanted)]
     if len(found) == 1:
         return found[0]

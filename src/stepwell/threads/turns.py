@@ -1,14 +1,19 @@
-"""Checkpoints as entries of a log, and entries as turns: what one input set off."""
+"""Checkpoints as entries of a log, and entries as turns: what one input set off.
+
+Which checkpoints make a turn is told by the tree alone; what happened in them is read for the turns that are shown.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stepwell.saves import At, Loaded, TaskRecord
-from stepwell.threads.chain import ThreadSaver, checkpoint_of, config_of, read_chain
+from stepwell.checkpoint.tools.reading import Excerpt
+from stepwell.checkpoint.tools.shelf import Twig
+from stepwell.saves import TaskRecord
+from stepwell.threads.chain import ThreadSaver, config_of
 from stepwell.threads.transcript import transcript
 from stepwell.types import START
 
@@ -17,7 +22,10 @@ MESSAGES: Final = "messages"
 
 @dataclass(slots=True)
 class Entry:
-    """One checkpoint in a log: where it stands, who made it, and what points at it."""
+    """One checkpoint in a log: where it stands, who made it, and what points at it.
+
+    cut: how many checkpoints were taken away between it and its parent.
+    """
 
     checkpoint_id: str
     parent_id: str | None
@@ -31,6 +39,7 @@ class Entry:
     reply: str = ""
     branches: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    cut: int = 0
 
 
 @dataclass(slots=True)
@@ -67,85 +76,114 @@ class Turn:
         return tuple(dict.fromkeys(node for entry in self.entries for node in entry.nodes))
 
 
-def read_entries(saver: ThreadSaver, thread_id: str, *, texts: bool) -> list[Entry]:
-    """An entry for each checkpoint of a thread, newest first; texts: decode what was said, too.
+@dataclass(slots=True)
+class Span:
+    """The checkpoints of a turn by their ids, oldest first. before: the part of the turn that comes before a fork."""
 
-    A child has a greater id than its parent, so it comes first, and waits for the parent to tell who made it: nothing
-    of a checkpoint is held longer than its page.
+    ids: list[str]
+    parent: str | None
+    source: str
+    before: Span | None = None
+
+    @property
+    def last(self) -> str:
+        return self.ids[-1]
+
+
+def fold(twigs: Sequence[Twig], parted: Collection[str]) -> list[Span]:
+    """The turns of a tree (newest first): a step joins the turn before it unless a fork or a name parts them.
+
+    parted: checkpoints that a branch or tag points at.
     """
-    entries: list[Entry] = []
-    waiting: dict[str | None, list[Entry]] = defaultdict(list)
-    for loaded in read_chain(saver, At(thread_id)):
-        entry = _entry(loaded, texts)
-        _tell_makers(saver, loaded, waiting.pop(entry.checkpoint_id, []), texts)
-        waiting[loaded.parent].append(entry)
-        entries.append(entry)
-    return entries
+    grown = Counter(twig.parent for twig in twigs)
+    span_of: dict[str | None, Span] = {}
+    spans: list[Span] = []
+    for twig in reversed(twigs):
+        before = span_of.get(twig.parent) if twig.source == "loop" else None
+        if before is None or before.last != twig.parent or grown[twig.parent] > 1 or twig.parent in parted:
+            before = Span([], twig.parent, twig.source, before)
+            spans.append(before)
+        before.ids.append(twig.id)
+        span_of[twig.id] = before
+    spans.reverse()
+    return spans
 
 
-def fold(entries: Iterable[Entry], children: Mapping[str, Sequence[str]]) -> list[Turn]:
-    """The turns of entries (newest first): a step joins the turn before it unless a fork, branch or tag parts them."""
-    turn_of: dict[str, Turn] = {}
-    turns: list[Turn] = []
-    for entry in reversed(list(entries)):
-        before = turn_of.get(entry.parent_id or "")
-        if before is None or not _continues(entry, before.last, children):
-            before = Turn([], before if entry.source == "loop" else None)
-            turns.append(before)
-        before.entries.append(entry)
-        turn_of[entry.checkpoint_id] = before
-    turns.reverse()
-    return turns
+def lone(twigs: Iterable[Twig]) -> list[Span]:
+    """Each checkpoint of a tree by itself."""
+    return [Span([twig.id], twig.parent, twig.source) for twig in twigs]
 
 
-def _continues(entry: Entry, before: Entry, children: Mapping[str, Sequence[str]]) -> bool:
-    is_lone = before.checkpoint_id == entry.parent_id and len(children.get(before.checkpoint_id, ())) == 1
-    return entry.source == "loop" and is_lone and not before.branches and not before.tags
+def read_turns(
+    saver: ThreadSaver,
+    thread_id: str,
+    spans: Sequence[Span],
+    *,
+    texts: bool,
+    branches: Mapping[str, Sequence[str]],
+    tags: Mapping[str, Sequence[str]],
+) -> dict[str, Turn]:
+    """Last checkpoint → turn, with what happened in it; texts: decode what was said, too."""
+    wanted = list(spans)
+    for span in spans:
+        while span.before is not None:
+            span = span.before
+            wanted.append(span)
+    stretches = dict.fromkeys((span.last, len(span.ids)) for span in wanted)
+    found = saver.excerpts(config_of(thread_id), _joined(wanted, list(stretches)), (START,))
+    entries = {excerpt.at.checkpoint or "": _entry(excerpt, texts) for excerpt in found}
+    for id, entry in entries.items():
+        entry.branches, entry.tags = tuple(branches.get(id, ())), tuple(tags.get(id, ()))
+    turns: dict[str, Turn] = {}
+    for span in wanted:
+        _turn(span, entries, turns)
+    return {span.last: turn for span in spans if (turn := turns[span.last]).entries}
 
 
-def _entry(loaded: Loaded, texts: bool) -> Entry:
-    is_input = texts and loaded.source == "input"
+def _joined(spans: Sequence[Span], stretches: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Stretches of a tree, those as one that go on where another ends."""
+    parents = {span.last: span.parent for span in spans}
+    joined: list[tuple[str, int]] = []
+    following: str | None = None
+    for last, count in stretches:
+        if joined and last == following:
+            joined[-1] = (joined[-1][0], joined[-1][1] + count)
+        else:
+            joined.append((last, count))
+        following = parents[last]
+    return joined
+
+
+def _turn(span: Span, entries: Mapping[str, Entry], turns: dict[str, Turn]) -> None:
+    """Makes the turn of a span, and those before it that it is a part of; what is gone meanwhile is not in them."""
+    parts = [span]
+    while parts[-1].before is not None and parts[-1].before.last not in turns:
+        parts.append(parts[-1].before)
+    for part in reversed(parts):
+        before = turns[part.before.last] if part.before is not None else None
+        turns.setdefault(part.last, Turn([entries[each] for each in part.ids if each in entries], before))
+
+
+def _entry(excerpt: Excerpt, texts: bool) -> Entry:
+    is_step = excerpt.source == "loop"
     return Entry(
-        checkpoint_id=checkpoint_of(loaded),
-        parent_id=loaded.parent,
-        step=loaded.step,
-        source=loaded.source,
-        created_at=loaded.ts,
-        run_id=loaded.run,
-        nodes=(),
-        next=loaded.next,
-        said=_last_text(loaded.values.get(START), "you") if is_input else "",
+        checkpoint_id=excerpt.at.checkpoint or "",
+        parent_id=excerpt.parent,
+        step=excerpt.step,
+        source=excerpt.source,
+        created_at=excerpt.ts,
+        run_id=excerpt.run,
+        nodes=tuple(dict.fromkeys(task.node for task in excerpt.made if task.node != START)) if is_step else (),
+        next=excerpt.next,
+        said=_last_text(excerpt.values.get(START), "you") if texts and excerpt.source == "input" else "",
+        reply=_reply(excerpt.made) if texts and is_step else "",
+        cut=excerpt.cut,
     )
 
 
-def _tell_makers(saver: ThreadSaver, parent: Loaded, children: Sequence[Entry], texts: bool) -> None:
-    """Fills in which nodes made the children of a checkpoint, and what they answered."""
-    for child in children:
-        if child.source != "loop":
-            continue
-        if len(children) == 1:
-            nodes = [task.node for task in parent.done]
-            child.reply = _reply(parent.done) if texts else ""
-        else:  # the parent's records do not tell which of its children they made
-            made = saver.provenance(config_of(parent.at.thread, child.checkpoint_id))
-            nodes = [wrote.node for wrote in made]
-            answered = texts and any(wrote.node != START and MESSAGES in wrote.channels for wrote in made)
-            child.reply = _last_reply(saver, parent.at.thread, child.checkpoint_id) if answered else ""
-        child.nodes = tuple(dict.fromkeys(node for node in nodes if node != START))
-
-
 def _reply(made: Iterable[TaskRecord]) -> str:
-    written = [value for task in made for key, value in task.writes if key == MESSAGES]
+    written = [value for task in made if task.node != START for key, value in task.writes if key == MESSAGES]
     return next((text for value in reversed(written) if (text := _last_text(value, "assistant"))), "")
-
-
-def _last_reply(saver: ThreadSaver, thread_id: str, checkpoint_id: str) -> str:
-    """The message that ends the state of a checkpoint, where the assistant said it."""
-    loaded = saver.perform(saver.load(At(thread_id, "", checkpoint_id)))
-    values: Any = loaded.values if loaded is not None else {}
-    last = values.last(MESSAGES, 1) if MESSAGES in values and hasattr(values, "last") else None
-    said = transcript(values.get(MESSAGES) if last is None else last)[-1:]
-    return next((each.text for each in said if each.role == "assistant"), "")
 
 
 def _last_text(value: Any, role: str) -> str:

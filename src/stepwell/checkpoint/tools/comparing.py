@@ -11,6 +11,7 @@ from stepwell.checkpoint.diff_mapping import read_entry
 from stepwell.checkpoint.elements import Items
 from stepwell.checkpoint.read import read_value
 from stepwell.checkpoint.refs import BYTES, MAPPINGS, SEQUENCES, STR, Part, Ref, Slices, runs_of
+from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.tools.reading import Excerpt, excerpt_of, need_row
 from stepwell.checkpoint.tools.sameness import Block, between, blocks, is_same, shared_ends
 from stepwell.checkpoint.tools.shelf import Shelf, Twig
@@ -82,11 +83,16 @@ class Comparison:
     same: tuple[str, ...]
 
 
-def compare(shelf: Shelf, one: At, other: At) -> Op:
-    """Every channel that two checkpoints hold differently: what the first holds (before) and the second (after)."""
+def compare(shelf: Shelf, one: At | None, other: At) -> Op:
+    """Every channel that two checkpoints hold differently: what the first holds (before) and the second (after).
+
+    Without a first one, all that the second holds has been added.
+    """
     yield from Begin("read")
-    before, cut = yield from need_row(shelf, one)
     after, cut_after = yield from need_row(shelf, other)
+    is_first = one is None
+    one = At(other.thread, other.ns) if one is None else one
+    before, cut = (Row(one.thread, one.ns or "", "", None, None), 0) if is_first else (yield from need_row(shelf, one))
     tree = yield from shelf.tree(one.thread, one.ns or "")
     tree_after = tree if (one.thread, one.ns) == (other.thread, other.ns) else None
     if tree_after is None:
