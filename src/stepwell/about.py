@@ -35,13 +35,14 @@ class ThreadDetails:
     """What a thread holds, as `saver.details(thread_ids)` gives it, of the line that leads to the head of main.
 
     turns: inputs taken in. messages: entries of its "messages"; None where it has no such list. opening: the first few
-    of them. size_bytes: what all of the thread takes up, with its branches and subgraphs.
+    of them. size_bytes: what all of the thread takes up, with its branches and subgraphs. turns and size_bytes are
+    None where they were not asked for.
     """
 
     thread_id: str
-    turns: int
+    turns: int | None
     messages: int | None
-    size_bytes: int
+    size_bytes: int | None
     opening: tuple[Any, ...] = ()
 
 

@@ -91,15 +91,18 @@ class DescribeAPage:
         asked = []
         details = three.details
 
-        def noting(ids):
-            asked.append(list(ids))
-            return details(asked[-1])
+        def noting(ids, *, sizes):
+            asked.append((list(ids), sizes))
+            return details(asked[-1][0], sizes=sizes)
 
         monkeypatch.setattr(three, "details", noting)
 
         browse_threads(three, limit=1, offset=1)
+        brief = browse_threads(three, brief=True)
 
-        assert asked == [["ants"]]
+        assert asked == [(["ants"], True), (["wasps", "bees"], False)]
+        assert [row.title for row in brief.rows] == ["one", "Zoo", "I keep bees."]
+        assert {(row.turns, row.size_bytes) for row in brief.rows} == {(None, None)}
 
     def test_is_turned_by_a_wrong_number_or_order(self, three):
         for wrong in ({"limit": -1}, {"offset": -1}, {"limit": "2"}):

@@ -27,14 +27,18 @@ T = TypeVar("T")
 Op = Generator[Any, Any, T]
 _HEADS: Final = f"""
 SELECT t.key, t.thread_id, c.checkpoint_id, c.state, h.branch IS NOT NULL,
-    (SELECT number FROM names WHERE thread_id = t.key AND name = '{MESSAGES}'),
-    (SELECT ifnull(sum(length(data)), 0) FROM items
-        WHERE key >= t.key << {LOG_BITS + INDEX_BITS} AND key < (t.key + 1) << {LOG_BITS + INDEX_BITS})
+    (SELECT number FROM names WHERE thread_id = t.key AND name = '{MESSAGES}')
 FROM threads t
 LEFT JOIN heads h ON h.thread_id = t.key AND h.checkpoint_ns = 0 AND h.branch = 'main'
 LEFT JOIN checkpoint_rows c ON c.thread_id = t.key AND c.checkpoint_ns = 0 AND c.checkpoint_id = coalesce(
     h.checkpoint_id, (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = t.key AND checkpoint_ns = 0))
 WHERE t.thread_id IN (SELECT value FROM json_each(?))
+"""
+_BYTES: Final = f"""
+SELECT value, (SELECT ifnull(sum(length(data)), 0) FROM items
+        WHERE key >= value << {LOG_BITS + INDEX_BITS} AND key < (value + 1) << {LOG_BITS + INDEX_BITS})
+    + (SELECT ifnull(sum(length(data) + length(task) + 32), 0) FROM records WHERE thread_id = value)
+FROM json_each(?)
 """
 _ROWS: Final = """
 SELECT thread_id, sum(checkpoint_ns = 0 AND source = 0),
@@ -42,10 +46,6 @@ SELECT thread_id, sum(checkpoint_ns = 0 AND source = 0),
     sum(48 + length(state) + ifnull(length(tasks), 0) + ifnull(length(metadata), 0) + ifnull(length(next), 0)
         + ifnull(length(children), 0))
 FROM checkpoint_rows WHERE thread_id IN (SELECT value FROM json_each(?)) GROUP BY thread_id
-"""
-_RECORDS: Final = """
-SELECT thread_id, sum(length(data) + length(task) + 32) FROM records
-WHERE thread_id IN (SELECT value FROM json_each(?)) GROUP BY thread_id
 """
 _LINES: Final = """
 WITH RECURSIVE line (key, source, parent) AS (
@@ -74,11 +74,12 @@ Run = tuple[int, int, int, int]
 class _Head:
     """The head of a thread, and where its messages are."""
 
-    __slots__ = ("key", "number", "pointed", "ref", "size", "state", "thread", "turns")
+    __slots__ = ("is_moved", "key", "number", "pointed", "ref", "size", "state", "thread", "turns")
 
-    def __init__(self, key: int, thread: str, state: bytes | None, number: int | None, size: int) -> None:
-        self.key, self.thread, self.state, self.number, self.size = key, thread, state, number, size
-        self.turns = 0
+    def __init__(self, key: int, thread: str, state: bytes | None, number: int | None, is_moved: bool) -> None:
+        self.key, self.thread, self.state, self.number, self.is_moved = key, thread, state, number, is_moved
+        self.turns: int | None = None
+        self.size: int | None = None
         self.ref: Ref | None = None
         self.pointed = Pointed()
 
@@ -98,8 +99,10 @@ class _Head:
 class SqlDetails(SqlNotes):
     """SqlNotes with what threads hold."""
 
-    def details(self, threads: Sequence[str]) -> Op[list[ThreadDetails]]:
+    def details(self, threads: Sequence[str], sizes: bool) -> Op[list[ThreadDetails]]:
         heads = yield from _heads(threads, self.sealer)
+        if sizes:
+            yield from _measure(heads)
         unseal = self.sealer.unseal if self.sealer is not None else None
         yield from _find_refs(heads, unseal)
         runs = [(head, run) for head in heads for run in opening_runs(head.ref)]
@@ -115,25 +118,29 @@ class SqlDetails(SqlNotes):
 
 
 def _heads(threads: Sequence[str], sealer: Sealer | None) -> Op[list[_Head]]:
-    found = yield from Query(_HEADS, (json.dumps(list(threads)),))
-    keys = json.dumps([row[0] for row in found])
-    rows = {row[0]: row[1:] for row in (yield from Query(_ROWS, (keys,)))}
-    records = dict((yield from Query(_RECORDS, (keys,))))
-    heads, winding = [], []
-    for key, thread, id, state, is_moved, number, size in found:
-        turns, has_forks, roots, bytes_of_rows = rows.get(key, (0, 0, 0, 0))
+    heads = []
+    for key, thread, id, state, is_moved, number in (yield from Query(_HEADS, (json.dumps(list(threads)),))):
         if state is not None and sealer is not None:
             state = sealer.unseal(state, context_of(Row(thread, "", str(unpack_id(id)), None, None), b"state"))
-        head = _Head(key, thread, state, number, size + bytes_of_rows + records.get(key, 0))
-        head.turns = turns
-        heads.append(head)
-        if state is not None and (is_moved or has_forks or roots != 1):
-            winding.append(key)
+        heads.append(_Head(key, thread, state, number, bool(is_moved)))
+    return heads
+
+
+def _measure(heads: Sequence[_Head]) -> Op[None]:
+    """Fills in turns and bytes. Where a thread has one line only, its inputs are counted; else the line is gone up."""
+    keys = json.dumps([head.key for head in heads])
+    rows = {row[0]: row[1:] for row in (yield from Query(_ROWS, (keys,)))}
+    stored = dict((yield from Query(_BYTES, (keys,))))
+    winding = []
+    for head in heads:
+        head.turns, has_forks, roots, bytes_of_rows = rows.get(head.key, (0, 0, 0, 0))
+        head.size = stored[head.key] + bytes_of_rows
+        if head.state is not None and (head.is_moved or has_forks or roots != 1):
+            winding.append(head.key)
     if winding:
         counted = dict((yield from Query(_LINES, (json.dumps(winding),))))
         for head in heads:
             head.turns = counted.get(head.key, head.turns)
-    return heads
 
 
 def _find_refs(heads: Sequence[_Head], unseal: Opener | None) -> Op[None]:

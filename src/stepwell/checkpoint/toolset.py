@@ -77,17 +77,20 @@ class ThreadTools(LookTools):
         """Async twin of `expire_thread`."""
         return bool(await self.aperform(expiring.expire(self.chain, seen)))
 
-    def details(self, thread_ids: Iterable[str]) -> list[ThreadDetails]:
+    def details(self, thread_ids: Iterable[str], *, sizes: bool = True) -> list[ThreadDetails]:
         """Turns, messages, bytes and first messages of some threads, in their order, without reading their histories.
 
-        Threads that are not there are left out.
+        Without `sizes` turns and bytes are left out, which look at each checkpoint. Threads that are not there are
+        left out.
         """
-        found: list[ThreadDetails] = self.perform(details(self.chain, [thread_text(id) for id in thread_ids]))
+        ids = [thread_text(id) for id in thread_ids]
+        found: list[ThreadDetails] = self.perform(details(self.chain, ids, sizes))
         return found
 
-    async def adetails(self, thread_ids: Iterable[str]) -> list[ThreadDetails]:
+    async def adetails(self, thread_ids: Iterable[str], *, sizes: bool = True) -> list[ThreadDetails]:
         """Async twin of `details`."""
-        found: list[ThreadDetails] = await self.aperform(details(self.chain, [thread_text(id) for id in thread_ids]))
+        ids = [thread_text(id) for id in thread_ids]
+        found: list[ThreadDetails] = await self.aperform(details(self.chain, ids, sizes))
         return found
 
     def unfinished(self) -> list[str]:

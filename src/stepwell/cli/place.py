@@ -12,6 +12,7 @@ import click
 from stepwell.cli.database import WAIT_S
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import OFFLINE, graph_flag
+from stepwell.cli.surroundings import surroundings
 from stepwell.cli.text import one_line
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id, open_questions
@@ -77,7 +78,7 @@ class Place:
         named = {"thread_id": self.thread_id}
         if self.branch is not None:
             named["branch"] = self.branch
-        metadata = {key: text for key, text in ((TITLE, self.title), (GRAPH, self.graph)) if text}
+        metadata = {key: text for key, text in ((TITLE, self.title), (GRAPH, self.graph)) if text} | surroundings()
         return {"configurable": named, "metadata": metadata, "on_busy": "wait", "busy_timeout": self.wait}
 
     @property
@@ -162,7 +163,8 @@ def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
 
 
 def _is_running(saver: ThreadSaver, thread_id: str) -> bool:
-    return any(info.thread_id == thread_id for info in saver.list_threads(status="running"))
+    info = saver.thread_info(thread_id)
+    return info is not None and info.status == "running"
 
 
 def graph_in(metadata: Mapping[str, Any]) -> str:

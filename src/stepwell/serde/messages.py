@@ -267,9 +267,16 @@ def _blank(kind: Kind, model_fields: Any) -> tuple[dict[str, Any], list[tuple[st
 def looker(kind: Kind) -> Reader:
     """How messages of one class are looked at without their library: an Unknown with the fields that differ."""
 
+    known: dict[int, _Plan] = {}
+
     def look(data: bytes, unpack: Unpack) -> Unknown:
         values = unpack(data)
-        plan = _plan(kind, values[0])
+        mask = values[0]
+        plan = known.get(mask) if type(mask) is int else None
+        if plan is None:
+            if len(known) > _KEPT_PLANS:
+                known.clear()
+            plan = known[mask] = _plan(kind, mask)
         fields = {"type": kind.type, **dict(zip(plan.names, values[1:], strict=False))}
         return unknown(f"{kind.module}.{kind.name}", fields, kind.code, data)
 

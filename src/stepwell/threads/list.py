@@ -33,9 +33,9 @@ class ThreadRow:
     status: str
     created_at: str
     updated_at: str
-    turns: int
+    turns: int | None
     messages: int | None
-    size_bytes: int
+    size_bytes: int | None
     first_prompt: str
     graph: str
     cwd: str
@@ -81,11 +81,13 @@ def browse_threads(
     reverse: bool = False,
     limit: int | None = 50,
     offset: int = 0,
+    brief: bool = False,
 ) -> ThreadPage:
     """A page of the threads that are meant, with what each of them holds.
 
     sort: updated, created (newest first), title (A to Z), size, turns, messages (largest first). Turns, messages, size
-    and first prompt are looked up for the rows of the page only, unless the order depends on them.
+    and first prompt are looked up for the rows of the page only, unless the order depends on them; brief: they are
+    left out, but for the first prompt where it stands in for a title.
     """
     check_page(None, limit)
     check_page(None, offset)
@@ -94,14 +96,13 @@ def browse_threads(
     stop = None if limit is None else offset + limit
     if sort == "updated" and not reverse:
         infos = choose_threads(saver, choice, limit=None if stop is None else stop + 1)
-        page = _rows(saver, infos[offset:stop])
-        return ThreadPage(page, stop is not None and len(infos) > stop)
+        return ThreadPage(_rows(saver, infos[offset:stop], brief), stop is not None and len(infos) > stop)
     infos = choose_threads(saver, choice)
     if sort in NEEDS_DETAILS:
         rows = _sorted(_rows(saver, infos), SORTS[sort], reverse)
         return ThreadPage(tuple(rows[offset:stop]), stop is not None and len(rows) > stop)
     infos = _sorted(infos, SORTS[sort], reverse)
-    return ThreadPage(_rows(saver, infos[offset:stop]), stop is not None and len(infos) > stop)
+    return ThreadPage(_rows(saver, infos[offset:stop], brief), stop is not None and len(infos) > stop)
 
 
 def latest_thread(saver: ThreadSaver) -> str | None:
@@ -135,9 +136,12 @@ def _sorted(each: Sequence[Any], order: tuple[Callable[[Any], Any] | None, bool]
     return sorted(each, key=key, reverse=greatest_first is not reverse)
 
 
-def _rows(saver: ThreadSaver, infos: Sequence[ThreadInfo]) -> tuple[ThreadRow, ...]:
-    held = {each.thread_id: each for each in saver.details([info.thread_id for info in infos])}
-    return tuple(_row(info, held.get(info.thread_id) or ThreadDetails(info.thread_id, 0, None, 0)) for info in infos)
+def _rows(saver: ThreadSaver, infos: Sequence[ThreadInfo], brief: bool = False) -> tuple[ThreadRow, ...]:
+    asked = [info.thread_id for info in infos if not (brief and info.title)]
+    held = {each.thread_id: each for each in saver.details(asked, sizes=not brief)} if asked else {}
+    return tuple(
+        _row(info, held.get(info.thread_id) or ThreadDetails(info.thread_id, None, None, None)) for info in infos
+    )
 
 
 def _row(info: ThreadInfo, details: ThreadDetails) -> ThreadRow:

@@ -275,19 +275,21 @@ class MemoryShelf:
         )
 
     @at_once
-    def details(self, threads: Sequence[str]) -> list[ThreadDetails]:
-        return [self._details(self.threads[thread]) for thread in threads if thread in self.threads]
+    def details(self, threads: Sequence[str], sizes: bool) -> list[ThreadDetails]:
+        return [self._details(self.threads[thread], sizes) for thread in threads if thread in self.threads]
 
-    def _details(self, thread: ThreadRows) -> ThreadDetails:
-        head = row = thread.row("", thread.head("", MAIN))
-        turns = 0
+    def _details(self, thread: ThreadRows, sizes: bool) -> ThreadDetails:
+        head = thread.row("", thread.head("", MAIN))
+        row, turns = head if sizes else None, 0
         while row is not None:
             turns += row.source == "input"
             row = thread.row("", row.parent)
         ref = head.state.cell(MESSAGES)[1] if head is not None else None
         items = [item for log, start, stop in opening_runs(ref) for item in thread.items[log][start:stop]]
         count, opening = beginning(ref, items, self.codec.decode)
-        return ThreadDetails(thread.thread, turns, count, thread.size_bytes, opening)
+        return ThreadDetails(
+            thread.thread, turns if sizes else None, count, thread.size_bytes if sizes else None, opening
+        )
 
     @at_once
     def threads_of(self, runs: frozenset[str]) -> list[str]:

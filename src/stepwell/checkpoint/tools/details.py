@@ -12,17 +12,17 @@ from stepwell.types import ThreadDetails
 
 Op = Generator[Any, Any, Any]
 MESSAGES: Final = "messages"
-OPENING: Final = 4
+OPENING: Final = 3
 """Messages taken from the beginning: what people said first stands behind what the program had to say before."""
 PAGE: Final = 500
 
 
-def details(shelf: Shelf, threads: Sequence[str]) -> Op:
+def details(shelf: Shelf, threads: Sequence[str], sizes: bool = True) -> Op:
     """The details of some threads, in their order; those that are not there are left out."""
     found: dict[str, ThreadDetails] = {}
     for start in range(0, len(threads), PAGE):
         yield from Begin("read")
-        for each in (yield from shelf.details(threads[start : start + PAGE])):
+        for each in (yield from shelf.details(threads[start : start + PAGE], sizes)):
             found[each.thread_id] = each
         yield from End()
     return [found[thread] for thread in threads if thread in found]

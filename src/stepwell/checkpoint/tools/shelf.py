@@ -208,8 +208,8 @@ class Shelf(Protocol):
         """Of one thread; None when there is none."""
         ...
 
-    def details(self, threads: Sequence[str]) -> Op[list[ThreadDetails]]:
-        """What these threads hold, in any order; those that are not there are left out."""
+    def details(self, threads: Sequence[str], sizes: bool) -> Op[list[ThreadDetails]]:
+        """What these threads hold, in any order; those that are not there are left out. sizes: also turns and bytes."""
         ...
 
     def threads_of(self, runs: frozenset[str]) -> Op[list[str]]:
