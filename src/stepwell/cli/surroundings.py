@@ -31,7 +31,7 @@ def git_branch(folder: Path) -> str:
 
 
 def _head(git: Path) -> str | None:
-    """What HEAD says in a repository, or in the worktree or submodule whose `.git` is a file; None when there is none."""
+    """What HEAD says in a repository, or in a worktree whose `.git` is a file; None where there is none."""
     try:
         if git.is_file():
             named = git.read_text(encoding="utf-8", errors="surrogateescape").strip()

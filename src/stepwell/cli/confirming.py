@@ -1,0 +1,21 @@
+"""Asking before something is taken away for good."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from stepwell.cli.text import printable
+
+
+def need_yes(question: str, yes: bool) -> None:
+    """Returns when the user wants it: said so with --yes, or answers so at a terminal; click.Abort when not.
+
+    Where nobody sits at a terminal and --yes is missing, that is wrong usage, and nothing happens.
+    """
+    if yes:
+        return
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(f"{printable(question)} Nobody can be asked here: say --yes, or look with --dry-run.")
+    click.confirm(printable(question), abort=True, err=True)
