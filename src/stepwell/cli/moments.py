@@ -12,7 +12,7 @@ from stepwell.errors import ConfigError
 from stepwell.threads.moments import NEVER, SECONDS, moment_in, seconds_in
 
 
-class Span(click.ParamType):
+class Span(click.ParamType):  # type: ignore[type-arg]  # in older releases it takes none
     """A length of time, like 30d or 12h, in seconds; `never` is infinity."""
 
     name = "span"
@@ -27,7 +27,7 @@ class Span(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType):  # type: ignore[type-arg]  # in older releases it takes none
     """A time, like 2d (ago), 2026-11-30 or 2026-11-30T18:00. ends: of a day, its end is meant."""
 
     name = "when"
