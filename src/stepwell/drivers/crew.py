@@ -61,8 +61,7 @@ class Begun:
 
         run_in_thread(run)
 
-    @property
-    def is_done(self) -> bool:
+    def done(self) -> bool:
         """Whether it has come to its end, or to its error."""
         return not self._done.locked()
 

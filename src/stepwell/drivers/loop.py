@@ -15,6 +15,8 @@ from functools import partial
 from typing import Any
 
 from stepwell.drivers.crew import Crew
+from stepwell.drivers.on_loop import OnLoop, running_loop
+from stepwell.drivers.order import write_around
 from stepwell.drivers.threads import IMPATIENCE, Chunk, call_in_thread
 from stepwell.engine import effects as fx
 from stepwell.engine.calls import call_task, run_call
@@ -285,7 +287,7 @@ class LoopDriver:
     def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Any:
         """Runs a @task call beside the run: on the loop when called from it, in a thread when called from one."""
         task = call_task(parent, index, func, args, kwargs, **options)
-        if _running_loop() is self.loop:
+        if running_loop() is self.loop:
             return self.loop.create_task(self._drive_call(task))
         if task.node.arun is not None:
             return asyncio.run_coroutine_threadsafe(self._drive_call(task), self.loop)
@@ -303,12 +305,14 @@ class LoopDriver:
         return await self._perform(self.chain.commit(effect.staged, effect.fence), effect.wait)
 
     async def _perform(self, op: Any, wait: bool) -> Any:
-        """Carries out a write, or begins to once the one before it is done."""
+        """Carries out a write, or begins to once the one before it and those of the runs around are done."""
         if wait:
+            await self._settle_around()
             begun = self.chain.start(op)
             return begun[0] if type(begun) is tuple else await begun
         try:
             await self._settle()
+            await self._settle_around()
         except asyncio.CancelledError:
             if not isinstance(self.background, asyncio.Task):  # the saver keeps them in order by itself
                 self._begin(op)
@@ -322,6 +326,16 @@ class LoopDriver:
         if type(begun) is not tuple:
             self.background = asyncio.ensure_future(begun)
             self.background.add_done_callback(_look_at)
+            if self.leads:
+                self.run.written = OnLoop(self.background, self.loop)
+
+    async def _settle_around(self) -> None:
+        own = self.run.written if self.leads else None
+        around = write_around(self.run, own)
+        if isinstance(around, OnLoop) and around.loop is self.loop:
+            await asyncio.shield(around.future)
+        elif around is not None:
+            await asyncio.to_thread(around.wait)
 
     async def _settle(self) -> None:
         background = self.background
@@ -354,13 +368,6 @@ async def _let_others_ask(task: Any) -> None:
     for other in asyncio.all_tasks():
         if other is not me and other.get_context().get(current_task) is task:
             other.cancel()
-
-
-def _running_loop() -> Any:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _release(chain: Any, fence: Fence, background: asyncio.Future[Any] | None) -> None:

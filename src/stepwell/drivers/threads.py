@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from stepwell.drivers.crew import Begun, Crew, run_in_thread
+from stepwell.drivers.order import Write, write_around
 from stepwell.engine import effects as fx
 from stepwell.engine.calls import call_task, run_call
 from stepwell.engine.faults import CancelledError
@@ -188,20 +189,29 @@ class ThreadDriver:
         )
 
     def _commit(self, effect: fx.Commit) -> Any:
-        op = self.chain.commit(effect.staged, effect.fence)
-        return self.chain.perform(op) if effect.wait else self._later(op)
+        return self._write(self.chain.commit(effect.staged, effect.fence), effect.wait)
 
     def _save_writes(self, effect: fx.SaveWrites) -> None:
-        op = self.chain.save_writes(effect.staged, effect.fence)
-        if effect.wait:
-            self.chain.perform(op)
-        else:
-            self._later(op)
+        self._write(self.chain.save_writes(effect.staged, effect.fence), effect.wait)
 
-    def _later(self, op: Any) -> None:
-        """Begins an operation once the one before it is done, which keeps their order and finds its error."""
-        self._settle()
-        self.background = Begun(lambda: self.chain.perform(op))
+    def _write(self, op: Any, wait: bool) -> Any:
+        """Carries out a write, or begins to once the one before it is done: their order is kept, an error is found."""
+        if not wait:
+            self._settle()
+        around = write_around(self.run, self.background)
+        if wait:
+            if around is not None:
+                around.wait()
+            return self.chain.perform(op)
+        self.background = Begun(lambda: self._behind(around, op))
+        if self.leads:
+            self.run.written = self.background
+        return None
+
+    def _behind(self, around: Write | None, op: Any) -> None:
+        if around is not None:
+            around.wait()
+        self.chain.perform(op)
 
     def _settle(self) -> None:
         background = self.background
@@ -209,7 +219,7 @@ class ThreadDriver:
             try:
                 background.wait()
             finally:  # interrupted meanwhile, it is still owed: nothing may be written before it
-                if background.is_done:
+                if background.done():
                     self.background = None
 
 

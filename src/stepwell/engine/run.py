@@ -95,6 +95,7 @@ class Run:
     resuming: bool = False
     passing: bool = False  # the next step may pass its breakpoints
     partial: bool = False  # answers came: questions without one are not asked again
+    written: Any = None  # the write that its driver began in the background last
     closing: bool = False  # the run is over; what it owes is being written
     previous: Any = None
     low: int = 0  # the bits of a version that tell this run's from those of other branches
