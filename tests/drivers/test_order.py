@@ -19,7 +19,7 @@ class State(TypedDict):
 
 
 class HeldBack:
-    """A chain whose commit of the step `before` waits for `is_let_go`, the one of the input before it not; notes the order."""
+    """A chain whose second commit, that of the step `before`, waits for `is_let_go`; notes the order."""
 
     def __init__(self, chain):
         self.chain = chain
