@@ -30,6 +30,8 @@ COMMANDS: Final = {
     "diff": "Show what two checkpoints hold differently.",
     "blame": "Show who wrote a value of the state.",
     "show": "Show one checkpoint: what was said, its state, who wrote it.",
+    "branch": "List, create, rename, delete and switch branches.",
+    "tag": "List, create, move and delete tags: names for checkpoints.",
     "fork": "Begin a second line at a checkpoint.",
     "rewind": "Move a branch back to an earlier checkpoint.",
 }

@@ -10,13 +10,19 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
+from stepwell.cli.subcommands import example
 from stepwell.cli.text import name, printable
 from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
 
 ALREADY: Final = "{branch} is at {at} already. Nothing was changed."
 
 
-@click.command("rewind")
+@click.command(
+    "rewind",
+    epilog=example(
+        "stepwell rewind 01a2", "stepwell rewind 01a2 --turns 3", "stepwell rewind 01a2 3f9c2ab --branch oslo"
+    ),
+)
 @click.argument("thread")
 @click.argument("checkpoint", required=False)
 @click.option("--turns", type=click.IntRange(min=1), help="Back by so many turns. The default is one.")

@@ -16,7 +16,7 @@ class TagMoved:
     """A tag at its new place, and where it was."""
 
     tag: TagInfo
-    before: str
+    before: TagInfo
 
 
 def list_tags(saver: ThreadSaver, thread_id: str) -> tuple[TagInfo, ...]:
@@ -50,7 +50,7 @@ def move_tag(
     before = find_tag(saver, thread_id, name)
     at = config_of(thread_id, checkpoint_or_head(saver, thread_id, checkpoint_id))
     saver.tag(at, name, before.note if note is None else note)
-    return TagMoved(find_tag(saver, thread_id, name), before.checkpoint_id)
+    return TagMoved(find_tag(saver, thread_id, name), before)
 
 
 def delete_tag(saver: ThreadSaver, thread_id: str, name: str) -> TagInfo:
