@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -24,6 +24,8 @@ class Asked:
     json: bool = False
     go_on: str = ""
     """The command that finishes what this one was stopped in, once there is something to finish."""
+    questions: Sequence[Any] = ()
+    """The questions that wait for an answer where a command could not go on without one."""
     heard: bool = True
     """Whether what was said is in the thread. It is not while another run of the thread has to end first."""
 

@@ -14,6 +14,7 @@ from typing import Final, TextIO
 import click
 
 from stepwell.cli.advice import tell_notes, told
+from stepwell.cli.asjson import plain
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, UNWRITTEN, USAGE, exit_code
 from stepwell.cli.output import guarded, width
@@ -34,6 +35,7 @@ COMMANDS: Final = {
     "tag": "List, create, move and delete tags: names for checkpoints.",
     "fork": "Begin a second line at a checkpoint.",
     "rewind": "Move a branch back to an earlier checkpoint.",
+    "resume": "Go on with a thread that stopped, or that waits for an answer.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."
@@ -159,6 +161,8 @@ def _report(asked: Asked, error: Exception, message: str, *, go_on: str = "") ->
         report: dict[str, object] = {"error": type(error).__name__, "message": message}
         if isinstance(error, AmbiguousIdError):
             report["candidates"] = list(error.candidates)
+        if asked.questions:
+            report["questions"] = [plain(question) for question in asked.questions]
         if go_on:
             report["go_on"] = go_on
         click.echo(json.dumps(report, ensure_ascii=False), err=True)

@@ -138,7 +138,7 @@ def _place(saver: ThreadSaver, wish: Wish) -> Place:
         latest = latest_thread(saver)
         if latest is None:
             raise ThreadNotFoundError("there is no thread to carry on with yet. Leave --last out to begin one.")
-        return _existing(saver, latest, wish.branch)
+        return place_in(saver, latest, wish.branch)
     if wish.thread is None:
         return Place(new_thread_id(), is_new=True)
     if wish.new:
@@ -146,12 +146,13 @@ def _place(saver: ThreadSaver, wish: Wish) -> Place:
             raise click.UsageError(f"there is a thread {wish.thread!r} already. Leave --new out to carry on with it.")
         return Place(wish.thread, is_new=True)
     try:
-        return _existing(saver, find_thread(saver, wish.thread), wish.branch)
+        return place_in(saver, find_thread(saver, wish.thread), wish.branch)
     except ThreadNotFoundError as error:
         raise ThreadNotFoundError(f"{error} To begin a thread of this name, add --new.") from None
 
 
-def _existing(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
+def place_in(saver: ThreadSaver, thread_id: str, branch: str | None) -> Place:
+    """A branch of a thread that exists (none given: main), and what is known of the turn it stands in."""
     try:
         found = load_checkpoint(saver, thread_id, branch=branch)
     except CheckpointNotFoundError:  # registered, and nothing said in it yet

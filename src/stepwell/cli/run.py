@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from typing import Any
 
 import click
 
-from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
+from stepwell.cli.once import Again, carry_out, print_ended, unfinished
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, warn_of_another_graph, with_place_options
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.text import checked, name, printable
-from stepwell.cli.turn import Ended, answer_in, as_input, run_turn
-from stepwell.errors import EmptyInputError, InvalidUpdateError, StepwellError
-from stepwell.threads import OpenTurn, Rewound, ThreadSaver, open_turn
+from stepwell.cli.turn import answer_in, as_input
+from stepwell.errors import EmptyInputError, InvalidUpdateError
+from stepwell.threads import Rewound, ThreadSaver
 from stepwell.threads.chain import MAIN
 
 
@@ -53,7 +52,7 @@ def command(
         )
     with opened(asked.path, runs=True, create=wish.begins, wait=wish.wait, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        if resume and _unfinished(saver, at) is None:
+        if resume and unfinished(saver, at) is None:
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
         before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
@@ -61,44 +60,30 @@ def command(
             at.entitle(given)
             given = as_input(graph, given, at.graph)
         warn_of_another_graph(at, before)
-        again = f"stepwell run{asked.db_flag}{at.graph_flag}"
+        here = f"stepwell run{asked.db_flag}{at.graph_flag}{at.flags}"
+        again = Again(go_on=f"{here} --resume", answer=f"{here} --answer TEXT")
         if at.due and not resume and answer is None:
             _warn_of_what_was_cut_off(asked, again, at)
         if not asked.json and at.is_new:
             click.echo(f"thread {name(at.thread_id)}", err=True)
         try:
-            ended = run_turn(graph, given, at.config, (lambda _: None) if asked.json else _say)
+            ended = carry_out(asked, saver, at, graph, given, again, says_new=not resume and answer is None)
         except InvalidUpdateError as error:
             if input_json is None or not _stands_where_it_was(saver, at):
                 raise
             raise click.UsageError(f"--input: {error}") from None
-        except BaseException:
-            if (turn := _unfinished(saver, at)) is not None:
-                asked.go_on = f"{again}{at.flags} --resume"
-                asked.heard = resume or answer is not None or turn.before == at.head
-            raise
-    if asked.json:
-        print_json(_json(at, ended))
-    else:
-        _finish(again, at, ended)
+    print_ended(asked, at, ended, again)
 
 
-def _warn_of_what_was_cut_off(asked: Asked, command: str, at: Place) -> None:
+def _warn_of_what_was_cut_off(asked: Asked, again: Again, at: Place) -> None:
     """Says that a turn stays without an end when something new is said, and how to go back and finish it."""
     back = Rewound(at.thread_id, at.branch or "main", before=at.head or "", now="")
     click.echo(
         f"Warning: the last turn was cut off before {printable(', '.join(at.due))} and stays so, since something new "
         f"is said. To go back and finish it:\n  {printable(undo_of(back, asked.db_flag))}\n  "
-        f"{printable(command + at.flags)} --resume",
+        f"{printable(again.go_on)}",
         err=True,
     )
-
-
-def _unfinished(saver: ThreadSaver, at: Place) -> OpenTurn | None:
-    """The turn that is open here; None when there is none, or the database cannot say so any more."""
-    with suppress(StepwellError):
-        return open_turn(saver, at.thread_id, branch=at.branch)
-    return None
 
 
 def _stands_where_it_was(saver: ThreadSaver, at: Place) -> bool:
@@ -138,34 +123,3 @@ def _some_input(value: Any) -> Any:
 def _piped() -> str:
     """What stdin holds; nothing when a person sits at it, or when it is closed."""
     return "" if sys.stdin is None or sys.stdin.isatty() else checked(sys.stdin.read, "stdin").strip()
-
-
-def _say(text: str) -> None:
-    click.echo(printable(text), nl=False)  # which flushes
-
-
-def _finish(command: str, at: Place, ended: Ended) -> None:
-    if ended.reply:
-        click.echo()
-    else:
-        click.echo(json.dumps(plain(ended.values), ensure_ascii=False, indent=2))
-    again = command + at.flags
-    for question in ended.questions:
-        click.echo(f"waiting: {printable(json.dumps(plain(question.value), ensure_ascii=False))}", err=True)
-    if ended.questions:
-        click.echo(f"answer with: {again} --answer TEXT", err=True)
-    elif ended.next:
-        click.echo(f"stopped before {', '.join(ended.next)}; go on with: {again} --resume", err=True)
-
-
-def _json(at: Place, ended: Ended) -> dict[str, Any]:
-    return {
-        "thread": at.thread_id,
-        "branch": at.branch or "main",
-        "checkpoint": ended.checkpoint_id,
-        "status": ended.status,
-        "reply": ended.reply,
-        "questions": [plain(question) for question in ended.questions],
-        "next": list(ended.next),
-        "values": plain({key: value for key, value in ended.values.items() if key != "messages"}),
-    }

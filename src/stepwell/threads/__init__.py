@@ -18,6 +18,7 @@ from stepwell.threads.paths import format_path, parse_path
 from stepwell.threads.provenance import provenance
 from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
+from stepwell.threads.resume import Stopped, only_question, read_stop, resume_input, resume_thread, verdict
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
@@ -98,6 +99,12 @@ __all__ = [
     "delete_tag",
     "Rewound",
     "rewind_thread",
+    "Stopped",
+    "read_stop",
+    "resume_input",
+    "resume_thread",
+    "only_question",
+    "verdict",
     "OpenTurn",
     "open_turn",
     "turns_back",
