@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.cli import database, main, run
+from stepwell.cli import database, main, once, run
 from stepwell.cli.advice import PYTHON
 from stepwell.cli.graphs import OFFLINE
 from stepwell.demo import conversation
@@ -360,7 +360,7 @@ class DescribeCtrlC:
             config = {"configurable": {"thread_id": "t"}, "metadata": {"graph": OFFLINE}}
             graph = conversation().compile(checkpointer=saver, interrupt_before=["answer"])
             graph.invoke({"messages": [("user", "one")]}, config)
-        monkeypatch.setattr(run, "run_turn", stopped)
+        monkeypatch.setattr(once, "run_turn", stopped)
 
         code = main.run(["run", "--db", str(path), "--thread", "t", "-m", "two"])
 

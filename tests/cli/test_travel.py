@@ -199,7 +199,7 @@ class DescribeAnotherWay:
 
     def test_into_a_thread_of_its_own(self, stepwell, told, said):
         forked = stepwell("fork", "t", "--turns", "2", "--into", "u")
-        assert forked.out.startswith("thread u is a copy of t with all its branches; its main is at ")
+        assert forked.out.startswith("thread u is a copy of t up to there; its main is at ")
         stepwell("run", "--thread", "u", "-m", "else")
 
         assert said("u") == ["My name is Ada.", "My name is Bob.", "else"] and len(said("t")) == 4

@@ -7,6 +7,7 @@ from stepwell.threads.chain import ThreadSaver
 from stepwell.threads.changes import Change, changes_between, line_diff
 from stepwell.threads.choice import Choice, choose_threads, first_prompt
 from stepwell.threads.diff import ChannelDiff, CheckpointDiff, DiffSide, diff_checkpoints
+from stepwell.threads.edit import Draft, Edited, draft_edit, save_edit
 from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
 from stepwell.threads.fork import Forked, fork_thread, fork_to_thread
 from stepwell.threads.ids import new_thread_id
@@ -99,6 +100,10 @@ __all__ = [
     "delete_tag",
     "Rewound",
     "rewind_thread",
+    "Draft",
+    "Edited",
+    "draft_edit",
+    "save_edit",
     "Stopped",
     "read_stop",
     "resume_input",
