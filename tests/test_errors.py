@@ -11,8 +11,14 @@ from stepwell import errors
 
 def test_errors_that_fit_a_builtin_kind_are_of_that_kind():
     kinds = {
-        ValueError: ["GraphError", "ThreadIdError", "NoSaverError", "ConfigError", "InvalidResumeError"],
-        LookupError: ["ThreadNotFoundError", "CheckpointNotFoundError", "BranchNotFoundError", "AmbiguousIdError"],
+        ValueError: ["GraphError", "ThreadIdError", "NoSaverError", "ConfigError", "InvalidResumeError", "PathError"],
+        LookupError: [
+            "ThreadNotFoundError",
+            "CheckpointNotFoundError",
+            "BranchNotFoundError",
+            "PathNotFoundError",
+            "AmbiguousIdError",
+        ],
         RuntimeError: ["OutsideRunError", "RootMemoryError"],
         RecursionError: ["GraphRecursionError"],
         TypeError: ["SerializationError"],

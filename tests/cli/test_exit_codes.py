@@ -15,6 +15,8 @@ class DescribeExitCodes:
             (errors.ThreadNotFoundError("t"), NOT_FOUND),
             (errors.CheckpointNotFoundError("c"), NOT_FOUND),
             (errors.BranchNotFoundError("b"), NOT_FOUND),
+            (errors.PathNotFoundError("p"), NOT_FOUND),
+            (errors.PathError("p"), USAGE),
             (errors.AmbiguousIdError("a"), USAGE),
             (errors.ThreadIdError("i"), USAGE),
             (errors.UnfinishedQuestionError("q"), USAGE),

@@ -35,6 +35,8 @@ class DescribeTheTableOfKeys:
             ("log", "t"),
             ("log", "t", "--steps"),
             ("show", "t"),
+            ("diff", "t"),
+            ("blame", "t"),
             ("fork", "t"),
             ("rewind", "t", "--steps", "1"),
         ],

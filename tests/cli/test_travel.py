@@ -234,7 +234,7 @@ class DescribeLooking:
     def test_the_log_in_json_has_a_fixed_shape(self, stepwell, told):
         listed = stepwell("log", "t", "--json", "-n", "1").json
 
-        assert list(listed) == ["thread", "turns", "left_out", "more"] and listed["more"] is True
+        assert list(listed) == ["thread", "turns", "left_out", "more", "left", "next"] and listed["more"] is True
         assert list(listed["turns"][0]) == [
             "checkpoint",
             "parent",
@@ -247,6 +247,7 @@ class DescribeLooking:
             "branches",
             "tags",
             "checkpoints",
+            "pruned",
         ]
 
     def test_an_ambiguous_beginning_is_wrong_usage_with_the_candidates(self, stepwell):

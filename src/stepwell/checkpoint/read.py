@@ -162,6 +162,11 @@ class Values(Mapping[str, Any]):
             return None
         return self._opened.last_of(ref, count)
 
+    def count(self, name: str) -> int | None:
+        """How many elements a stored list has, without reading it; None for anything else."""
+        ref = self._names[name]
+        return ref.count() if type(ref) is Slices and ref.kind == LIST else None
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

@@ -3,35 +3,65 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.text import folded, name, printable
-from stepwell.threads import Said, Shown, ShownTask, find_checkpoint, find_thread, short_id, show_checkpoint
+from stepwell.cli.text import count, folded, name, printable
+from stepwell.threads import (
+    Said,
+    Shown,
+    ShownTask,
+    find_checkpoint,
+    find_namespace,
+    find_thread,
+    short_id,
+    show_checkpoint,
+)
 
 INDENT = "            "
+LAST: Final = 20
+"""Messages that are shown when nothing else is asked for."""
 
 
 @click.command("show")
 @click.argument("thread")
 @click.argument("checkpoint", required=False)
 @click.option("--branch", help="The head of this branch, instead of main's.")
-@click.option("--full", is_flag=True, help="Long values in full.")
+@click.option("--ns", metavar="NAMESPACE", help="The graph that ran inside the thread's graph in this namespace.")
+@click.option("--messages", type=click.IntRange(min=0), metavar="N", help=f"The last N messages; else {LAST}.")
+@click.option("--full", is_flag=True, help="Every message, and long values in full.")
 @with_common_options
 @click.pass_obj
-def command(asked: Asked, thread: str, checkpoint: str | None, branch: str | None, full: bool) -> None:
+def command(
+    asked: Asked,
+    thread: str,
+    checkpoint: str | None,
+    branch: str | None,
+    ns: str | None,
+    messages: int | None,
+    full: bool,
+) -> None:
     """Show a CHECKPOINT of THREAD, or the latest: what was said, its state, what is next, who wrote what.
 
     CHECKPOINT is an id, its beginning, the short form that `stepwell log` prints, a branch, or a tag.
+
+    \b
+    Examples:
+      stepwell show trip                     where it stands
+      stepwell show trip oslo --messages 4   the last messages of a branch
+      stepwell show trip 20a52b7 --full      all that a checkpoint holds
+      stepwell show trip --ns research       what a graph inside it holds
     """
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
-        shown = show_checkpoint(saver, thread_id, id, branch=branch)
+        space = find_namespace(saver, thread_id, ns) if ns else ""
+        id = find_checkpoint(saver, thread_id, checkpoint, ns=space) if checkpoint else None
+        last = LAST if messages is None and not full and not asked.json else messages
+        shown = show_checkpoint(saver, thread_id, id, branch=branch, ns=space, messages=last)
     if asked.json:
         print_json(_json(shown))
     else:
@@ -43,7 +73,10 @@ def _print(shown: Shown, full: bool) -> None:
     labels = click.style(f" ({', '.join(map(name, names))})", fg="cyan") if names else ""
     click.echo(f"thread      {name(shown.thread_id)}")
     click.echo(f"checkpoint  {click.style(shown.checkpoint_id, fg='yellow')}{labels}")
-    click.echo(f"parent      {shown.parent_id or 'none: the chain begins here'}")
+    if shown.ns:
+        click.echo(f"namespace   {name(shown.ns)}")
+    cut = f" ({count(shown.cut, 'checkpoint')} between the two pruned)" if shown.cut else ""
+    click.echo(f"parent      {shown.parent_id or 'none: the chain begins here'}{cut}")
     click.echo(f"made        step {shown.step}, {shown.source}, {shown.created_at}")
     due = "not recorded" if shown.next is None else ", ".join(shown.next) or "nothing: the run is over"
     click.echo(f"next        {printable(due)}")
@@ -53,10 +86,16 @@ def _print(shown: Shown, full: bool) -> None:
         click.secho(f"question    {_value_text(question.value, full)}  (id {question.id})", fg="yellow")
     for wrote in shown.wrote:
         click.echo(f"written by  {printable(_wrote_text(wrote))}")
+    for space in shown.namespaces:
+        click.echo(f"inside      {name(space)}")
     for key, value in shown.values.items():
         click.echo(f"{printable(key)} = {_value_text(value, full)}")
-    if shown.said:
+    if shown.said or shown.said_before:
         click.echo()
+    if shown.said_before:
+        click.secho(
+            f"({count(shown.said_before, 'message')} before; --full shows all, --messages N the last N)", dim=True
+        )
     for said in shown.said:
         click.echo(_said_text(said, full))
 
@@ -89,6 +128,9 @@ def _json(shown: Shown) -> dict[str, Any]:
         "checkpoint": shown.checkpoint_id,
         "short": short_id(shown.checkpoint_id),
         "parent": shown.parent_id,
+        "pruned": shown.cut,
+        "namespace": shown.ns,
+        "namespaces": list(shown.namespaces),
         "step": shown.step,
         "source": shown.source,
         "created_at": shown.created_at,
@@ -97,6 +139,7 @@ def _json(shown: Shown) -> dict[str, Any]:
         "tags": [tag.name for tag in shown.tags],
         "next": None if shown.next is None else list(shown.next),
         "messages": [plain(said) for said in shown.said],
+        "messages_before": shown.said_before,
         "values": plain(shown.values),
         "tasks": [plain(task) for task in shown.tasks],
         "questions": [plain(question) for question in shown.questions],

@@ -21,7 +21,7 @@ from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
 from stepwell.threads.resume import Stopped, only_question, read_stop, resume_input, resume_thread, verdict
 from stepwell.threads.rewind import Rewound, rewind_thread
-from stepwell.threads.show import Shown, ShownTask, load_checkpoint, open_questions, show_checkpoint
+from stepwell.threads.show import Shown, ShownTask, find_namespace, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
 from stepwell.threads.ttl import Stale, Swept, set_ttl, stale_threads, sweep_threads
@@ -68,6 +68,7 @@ __all__ = [
     "ShownTask",
     "show_checkpoint",
     "load_checkpoint",
+    "find_namespace",
     "open_questions",
     "diff_checkpoints",
     "CheckpointDiff",

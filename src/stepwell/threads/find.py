@@ -50,21 +50,21 @@ def similar_ids(text: str, ids: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(spelled + holding))[:3]
 
 
-def find_checkpoint(saver: ThreadSaver, thread_id: str, text: str) -> str:
+def find_checkpoint(saver: ThreadSaver, thread_id: str, text: str, *, ns: str = "") -> str:
     """The id of the checkpoint that `text` names in a thread: a branch, a tag, an id, its short form, or a beginning.
 
     Raises AmbiguousIdError with the candidates, CheckpointNotFoundError otherwise.
     """
     for branch in saver.branches(thread_id):
-        if branch.name == text:
+        if branch.name == text and not ns:
             return branch.checkpoint_id
     for tag in saver.tags(thread_id):
-        if tag.name == text:
+        if tag.name == text and not ns:
             return tag.checkpoint_id
     wanted = text.casefold()
-    if _is_whole(wanted) and saver.perform(saver.load(At(thread_id, "", wanted))) is not None:
+    if _is_whole(wanted) and saver.perform(saver.load(At(thread_id, ns, wanted))) is not None:
         return wanted
-    ids = [twig.id for twig in saver.tree(config_of(thread_id))]
+    ids = [twig.id for twig in saver.tree(config_of(thread_id, ns=ns))]
     found = [id for id in ids if wanted and (id.startswith(wanted) or short_id(id) == wanted)]
     if len(found) == 1:
         return found[0]

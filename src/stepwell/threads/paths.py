@@ -14,7 +14,7 @@ Path = tuple[Step, ...]
 _NAME: Final = re.compile(r"""[^.\[\]"'\s][^.\[\]"']*""")
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"' + r"|'[^']*'")
 _INDEX: Final = re.compile(r"-?\d+")
-_PLAIN: Final = re.compile(r"[^\W\d][\w:-]*")
+_PLAIN: Final = re.compile(r"[\w:-]+")
 
 
 def parse_path(text: str) -> Path:
