@@ -63,12 +63,13 @@ def command(
             other_thread=second,
         )
     if asked.json:
-        print_json(_json(found, stat))
+        print_json(diff_json(found, stat))
     else:
-        _print(found, stat)
+        print_diff(found, stat)
 
 
-def _print(found: CheckpointDiff, stat: bool) -> None:
+def print_diff(found: CheckpointDiff, stat: bool) -> None:
+    """Both sides, where they parted, and what differs; stat: how much."""
     click.secho(f"--- {_side_text(found.before)}", bold=True)
     click.secho(f"+++ {_side_text(found.after)}", bold=True)
     if found.before.checkpoint_id is not None:
@@ -147,7 +148,8 @@ def _ancestor_text(found: CheckpointDiff) -> str:
     return f"common ancestor {short_id(found.ancestor)}; {before} from there to the first, {after} to the second"
 
 
-def _json(found: CheckpointDiff, stat: bool) -> dict[str, Any]:
+def diff_json(found: CheckpointDiff, stat: bool) -> dict[str, Any]:
+    """A diff as one object; stat: without the changes themselves."""
     rows = []
     for channel in found.channels:
         row: dict[str, Any] = {"key": channel.channel, "kind": channel.kind}

@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "fork": "Begin a second line at a checkpoint.",
     "rewind": "Move a branch back to an earlier checkpoint.",
     "edit": "Edit the state of a thread by hand.",
+    "replay": "Run turns again from a checkpoint, as a branch, and compare.",
     "resume": "Go on with a thread that stopped, or that waits for an answer.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""

@@ -19,6 +19,7 @@ from stepwell.threads.paths import format_path, parse_path
 from stepwell.threads.provenance import provenance
 from stepwell.threads.register import aensure_thread, ensure_thread
 from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
+from stepwell.threads.replay import Replay, Replayed, begin_replay, plan_replay, replay_thread, run_replay
 from stepwell.threads.resume import Stopped, only_question, read_stop, resume_input, resume_thread, verdict
 from stepwell.threads.rewind import Rewound, rewind_thread
 from stepwell.threads.show import Shown, ShownTask, find_namespace, load_checkpoint, open_questions, show_checkpoint
@@ -105,6 +106,12 @@ __all__ = [
     "Edited",
     "draft_edit",
     "save_edit",
+    "Replay",
+    "Replayed",
+    "plan_replay",
+    "begin_replay",
+    "run_replay",
+    "replay_thread",
     "Stopped",
     "read_stop",
     "resume_input",
