@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.cli import database, main, once, run
+from stepwell.cli import database, main, once
 from stepwell.cli.advice import PYTHON
 from stepwell.cli.graphs import OFFLINE
 from stepwell.demo import conversation

@@ -6,7 +6,7 @@ import pytest
 
 from stepwell.demo import conversation
 from stepwell.demo.graph import Conversation
-from stepwell.errors import BranchNotFoundError
+from stepwell.errors import BranchNotFoundError, CheckpointNotFoundError
 from stepwell.graph import START, StateGraph
 from stepwell.threads import fork_thread, read_log, rewind_thread, steps_back, turns_back
 
@@ -116,3 +116,59 @@ class DescribeALog:
         talk("t", *map(str, range(180)))
 
         assert [turn.said for turn in read_log(saver, "t").turns] == [str(n) for n in reversed(range(180))]
+
+
+class DescribeALogInPages:
+    def test_shows_the_same_lines_page_by_page_as_at_once(self, saver, talk):
+        talk("t", *map(str, range(8)))
+        for turns in (2, 3, 5):
+            fork_thread(saver, "t", turns_back(saver, "t", turns), name=f"b{turns}")
+            talk("t", "x", "y", branch=f"b{turns}")
+        whole = read_log(saver, "t")
+
+        for steps in (False, True):
+            whole = read_log(saver, "t", steps=steps)
+            page = read_log(saver, "t", steps=steps, limit=3)
+            pages = [page]
+            while page.next is not None:
+                page = read_log(saver, "t", steps=steps, limit=3, before=page.next)
+                pages.append(page)
+
+            assert [line for page in pages for line in page.lines] == list(whole.lines)
+            assert [page.left for page in pages] == [max(len(whole.turns) - 3 * n, 0) for n in range(1, len(pages) + 1)]
+
+    def test_goes_on_where_it_ended_though_the_thread_has_grown(self, saver, talk):
+        talk("t", "one", "two", "three")
+        first = read_log(saver, "t", limit=1)
+        talk("t", "four")
+
+        assert drawn(read_log(saver, "t", limit=1, before=first.next)) == "* two"
+
+    def test_behind_a_checkpoint_that_it_has_not_is_an_error(self, saver, talk):
+        talk("t", "one")
+
+        with pytest.raises(CheckpointNotFoundError, match="to go on behind"):
+            read_log(saver, "t", before="01a22dd9-5994-742d-90f2-025ada94295b")
+
+    def test_reads_only_the_turns_it_shows(self, saver, talk, monkeypatch):
+        talk("t", *map(str, range(12)))
+        read = []
+        excerpts = saver.excerpts
+
+        def noted(config, stretches, channels=()):
+            read.extend(stretches)
+            return excerpts(config, stretches, channels)
+
+        monkeypatch.setattr(saver, "excerpts", noted)
+
+        read_log(saver, "t", limit=2)
+
+        assert sum(count for _, count in read) == 6
+
+    def test_says_how_many_checkpoints_were_pruned_before_one(self, saver, talk):
+        talk("t", "one", "two")
+        saver.prune(["t"])
+
+        (turn,) = read_log(saver, "t").turns
+
+        assert [entry.cut for entry in turn.entries] == [5]

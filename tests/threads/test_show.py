@@ -8,7 +8,7 @@ import pytest
 
 from stepwell.errors import CheckpointNotFoundError
 from stepwell.graph import END, START, StateGraph
-from stepwell.threads import open_turn, show_checkpoint
+from stepwell.threads import find_namespace, open_turn, show_checkpoint
 from stepwell.types import Command, interrupt
 
 T = {"configurable": {"thread_id": "t"}}
@@ -95,6 +95,63 @@ class DescribeAShownCheckpoint:
 
         with pytest.raises(CheckpointNotFoundError):
             show_checkpoint(saver, "t", "01a22dd9-5994-742d-90f2-025ada94295b")
+
+
+class DescribeTheLastMessages:
+    def test_are_shown_alone_and_the_others_counted(self, saver, talk):
+        talk("t", "one", "two", "three")
+
+        shown = show_checkpoint(saver, "t", messages=3)
+
+        assert [said.role for said in shown.said] == ["assistant", "you", "assistant"] and shown.said_before == 3
+
+    def test_are_none_when_none_are_asked_for(self, saver, talk):
+        talk("t", "one")
+
+        shown = show_checkpoint(saver, "t", messages=0)
+
+        assert (shown.said, shown.said_before, dict(shown.values)) == ((), 2, {})
+
+    def test_of_a_list_that_holds_no_messages_are_a_value(self, saver):
+        class Numbers(TypedDict):
+            messages: list[int]
+
+        graph = StateGraph(Numbers).add_node("n", lambda state: {}).add_edge(START, "n")
+        graph.compile(checkpointer=saver).invoke({"messages": [1, 2, 3]}, T)
+
+        shown = show_checkpoint(saver, "t", messages=1)
+
+        assert (shown.said, shown.said_before, dict(shown.values)) == ((), 0, {"messages": [1, 2, 3]})
+
+
+class DescribeAGraphInsideAGraph:
+    @pytest.fixture
+    def asked(self, saver):
+        outer = StateGraph(Order).add_node("shop", shop().compile()).add_edge(START, "shop")
+        outer.compile(checkpointer=saver).invoke({}, T)
+
+    def test_is_listed_by_its_namespace_where_it_ran(self, saver, asked):
+        (name,) = show_checkpoint(saver, "t").namespaces
+
+        assert name.startswith("shop:")
+        assert find_namespace(saver, "t", "shop") == name
+
+    def test_is_shown_as_its_own_state(self, saver, asked):
+        shown = show_checkpoint(saver, "t", ns=find_namespace(saver, "t", "shop"))
+
+        assert (dict(shown.values), shown.next, shown.branches) == ({"item": "tea"}, ("pay",), ())
+        assert [wrote.node for wrote in shown.wrote] == ["choose"] and shown.ns.startswith("shop:")
+
+    def test_of_its_own_memory_is_listed_too(self, saver):
+        inner = shop().compile(checkpointer=True)
+        outer = StateGraph(Order).add_node("shop", inner).add_edge(START, "shop")
+        outer.compile(checkpointer=saver).invoke({}, T)
+
+        assert show_checkpoint(saver, "t").namespaces == ("shop",)
+
+    def test_that_is_not_there_is_an_error_that_names_those_that_are(self, saver, asked):
+        with pytest.raises(CheckpointNotFoundError, match=r"no namespace 'x'\. It has: shop:"):
+            find_namespace(saver, "t", "x")
 
 
 class DescribeAnOpenTurn:

@@ -143,12 +143,13 @@ def _namespaces(saver: ThreadSaver, loaded: Loaded, tasks: Sequence[str]) -> tup
     """Where graphs ran inside these tasks, or have a memory of their own that this checkpoint refers to."""
     begin = f"{loaded.at.ns}{NS_SEP}" if loaded.at.ns else ""
     ended = {f"{NS_END}{task}" for task in tasks}
-    return tuple(
-        name
-        for name in saver.namespaces(loaded.at.thread)
-        if name in loaded.children
-        or (name.startswith(begin) and any(end in name[len(begin) :].partition(NS_SEP)[0] for end in ended) and name)
-    )
+    own = {*loaded.children, *(child for task in (*loaded.pending, *loaded.done) for child in task.children)}
+
+    def is_inside(name: str) -> bool:
+        first = name.removeprefix(begin).partition(NS_SEP)[0]
+        return name in own or (name.startswith(begin) and any(end in first for end in ended))
+
+    return tuple(filter(is_inside, saver.namespaces(loaded.at.thread)))
 
 
 def load_checkpoint(

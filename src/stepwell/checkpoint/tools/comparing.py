@@ -127,7 +127,7 @@ def fork_point(
     one: Sequence[Twig], id: str, other: Sequence[Twig], id_after: str
 ) -> tuple[str | None, tuple[int, int]]:
     """(the newest checkpoint above both, how many lie between it and each). A copied thread keeps the ids."""
-    line = _distances(one, id)
+    line = _distances(one, id or None)
     twigs = {twig.id: twig for twig in other}
     at: str | None = id_after
     steps = 0
@@ -135,7 +135,7 @@ def fork_point(
         twig = twigs.get(at)
         steps += 1 + (twig.cut if twig is not None else 0)
         at = twig.parent if twig is not None else None
-    return (at, (line[at], steps)) if at is not None else (None, (max(line.values()) + 1, steps))
+    return (at, (line[at], steps)) if at is not None else (None, (max(line.values(), default=-1) + 1, steps))
 
 
 def _distances(tree: Sequence[Twig], id: str | None) -> dict[str, int]:
