@@ -36,6 +36,7 @@ StepwellError                       base of all that are ordinary exceptions
     ├── StaleRunError               this run lost its thread to another; nothing was written
     ├── DuplicateCheckpointError    the id exists with other content
     ├── ParentMissingError          the parent of a checkpoint is gone
+    ├── SearchOffError              search is not allowed on this saver
     ├── DatabaseError               full, read-only, locked, truncated, I/O
     │   ├── LockedDatabaseError     somebody else keeps it locked: try again
     │   ├── ForeignDatabaseError    not one of ours, or made by a newer version
@@ -296,6 +297,10 @@ class ParentMissingError(SaverError):
 
 class DatabaseError(SaverError):
     """The database could not do what it was asked: full, read-only, locked, truncated, I/O."""
+
+
+class SearchOffError(SaverError):
+    """Search keeps the words of messages in the clear, and nobody has allowed it to on this saver."""
 
 
 class LockedDatabaseError(DatabaseError):

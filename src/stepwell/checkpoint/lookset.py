@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of
 from stepwell.checkpoint.tools import comparing, reading, tracing
+from stepwell.checkpoint.tools import search as searching
 from stepwell.checkpoint.tools.comparing import Comparison
 from stepwell.checkpoint.tools.reading import Excerpt
+from stepwell.checkpoint.tools.search import Found, Progress, Reader, Wanted
 from stepwell.checkpoint.tools.shelf import Twig
 from stepwell.checkpoint.tools.tracing import Trace
 from stepwell.saves import At
@@ -82,6 +84,18 @@ class LookTools:
     async def atrace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
         """Async twin of `trace`."""
         return await self.aperform(tracing.trace(self.chain, at_of(config), paths))
+
+    def find_messages(self, wanted: Wanted, read: Reader, progress: Progress | None = None) -> tuple[list[Found], bool]:
+        """(messages that fit, whether there are more): what `threads.search_messages` asks, which knows of words."""
+        found: tuple[list[Found], bool] = self.perform(searching.find(self.chain, wanted, read, progress))
+        return found
+
+    async def afind_messages(
+        self, wanted: Wanted, read: Reader, progress: Progress | None = None
+    ) -> tuple[list[Found], bool]:
+        """Async twin of `find_messages`."""
+        found: tuple[list[Found], bool] = await self.aperform(searching.find(self.chain, wanted, read, progress))
+        return found
 
 
 def _at(config: Config | None) -> At | None:

@@ -201,6 +201,17 @@ def unpack_ts(ts: int | str) -> str:
     return ts if isinstance(ts, str) else (_EPOCH + ts * _MICROSECOND).isoformat(timespec="microseconds")
 
 
+def micros(ts: int | str) -> int:
+    """A time, packed or not, in microseconds since 1970; 0 where the text is no time."""
+    if isinstance(ts, int):
+        return ts
+    try:
+        moment = datetime.fromisoformat(ts)
+    except ValueError:
+        return 0
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
 def record_columns(
     task: StoredTask, session: Session, ns: str, checkpoint: str, sealer: Sealer | None
 ) -> tuple[str, int, int, bytes]:

@@ -12,7 +12,9 @@
 | heads | the head of a branch. No row for `main`: its head is the greatest id of the namespace |
 | tags | a name for a checkpoint |
 | notes | what people say of a thread: title, metadata, how long it is kept; encoded as threads.metadata is |
-| search_marks | how far a log of a thread is indexed: `upto` is the first item that is not |
+| search_marks | how far search has looked: at `count` checkpoints up to `last`; root: at all, at activity `turn` |
+| search_places | that a message (`item` = log << 16 | index) came into a list with a checkpoint made `at` |
+| search_debts | a thread whose words are still to be taken out of the index (sql_index.py) |
 
 `main` is without a row for as long as its head is the newest checkpoint of the namespace: most threads for ever.
 The views `checkpoints` and `runs` show checkpoint_rows and run_rows in text.
@@ -152,10 +154,21 @@ _VERSION_2: Final = (
 ) STRICT""",
     """CREATE TABLE search_marks (
     thread_id INTEGER NOT NULL,
-    log INTEGER NOT NULL,
-    upto INTEGER NOT NULL,
-    PRIMARY KEY (thread_id, log)
+    checkpoint_ns INTEGER NOT NULL,
+    last BLOB,
+    count INTEGER NOT NULL,
+    turn INTEGER,
+    PRIMARY KEY (thread_id, checkpoint_ns)
 ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE search_places (
+    thread_id INTEGER NOT NULL,
+    item INTEGER NOT NULL,
+    checkpoint_ns INTEGER NOT NULL,
+    checkpoint_id BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, item, checkpoint_ns, checkpoint_id)
+) STRICT, WITHOUT ROWID""",
+    "CREATE TABLE search_debts (thread_id INTEGER PRIMARY KEY) STRICT",
 )
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1, _VERSION_2)

@@ -31,6 +31,8 @@ INSERT_ROW: Final = (
     "INSERT INTO checkpoint_rows (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, "
     "ts, next, state, tasks, metadata, children, is_fork, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_LOOK_AGAIN: Final = "UPDATE search_marks SET count = -1 WHERE thread_id = ? AND checkpoint_ns = ? AND last >= ?"
+"""Search has looked at a row of this id already, or has passed its place."""
 _HEADS: Final = """SELECT n.ns, n.number,
     (SELECT max(checkpoint_id) FROM checkpoint_rows WHERE thread_id = ?1 AND checkpoint_ns = n.number)
 FROM namespaces n WHERE n.thread_id = ?1"""
@@ -100,6 +102,7 @@ class SqlShelf(SqlTree):
         assert columns is not None
         ns = yield from namespace_number(session, row.ns)
         yield from Query(_DELETE, (session.key, ns, columns.id))
+        yield from Query(_LOOK_AGAIN, (session.key, ns, columns.id))
         at = yield from place(session.key, ns)
         branch = row.branch or MAIN
         is_last = at.newest is None or columns.id > at.newest

@@ -11,6 +11,7 @@ from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.row_sql import Reading
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.session import next_numbers
+from stepwell.checkpoint.sql_index import forget
 from stepwell.checkpoint.used import joined, used_runs
 from stepwell.sql.query import Many, Query
 
@@ -20,7 +21,7 @@ _INDEXES = (1 << INDEX_BITS) - 1
 _THREAD_BITS = LOG_BITS + INDEX_BITS
 THREAD_TABLES = (
     *("checkpoint_rows", "records", "heads", "tags", "names", "run_rows", "namespaces"),
-    *("notes", "search_marks"),
+    "notes",
 )
 """Tables whose rows each belong to the thread of their `thread_id`."""
 
@@ -50,6 +51,7 @@ def sweep(reading: Reading, rows: Sequence[Row], records: Sequence[StoredTask]) 
         yield from Many("DELETE FROM items WHERE key = ?", gone)
     for place, kept in partial:
         yield from _rewrite(reading, place, kept)
+    yield from forget(key)
     yield from _forget_runs(key, {row.run for row in rows} | _runs_of_tasks(rows, records))
     yield from Query(
         "DELETE FROM namespaces WHERE thread_id = ?1 AND number > 0 "
@@ -105,6 +107,7 @@ def _forget_runs(key: int, used: set[str]) -> Op:
 
 def drop_all(key: int) -> Op:
     """Every row of a thread, in every table."""
+    yield from forget(key)
     yield from Query("DELETE FROM items WHERE key >= ? AND key < ?", (key << _THREAD_BITS, (key + 1) << _THREAD_BITS))
     for table in THREAD_TABLES:
         yield from Query(f"DELETE FROM {table} WHERE thread_id = ?", (key,))

@@ -22,6 +22,7 @@ from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rena
 from stepwell.threads.replay import Replay, Replayed, begin_replay, plan_replay, replay_thread, run_replay
 from stepwell.threads.resume import Stopped, only_question, read_stop, resume_input, resume_thread, verdict
 from stepwell.threads.rewind import Rewound, rewind_thread
+from stepwell.threads.search import Hit, SearchPage, asearch_messages, search_messages, update_search
 from stepwell.threads.show import Shown, ShownTask, find_namespace, load_checkpoint, open_questions, show_checkpoint
 from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
 from stepwell.threads.transcript import Said, said_in, text_of, transcript
@@ -55,6 +56,11 @@ __all__ = [
     "moment_in",
     "latest_thread",
     "unfinished",
+    "SearchPage",
+    "Hit",
+    "search_messages",
+    "asearch_messages",
+    "update_search",
     "provenance",
     "ensure_thread",
     "aensure_thread",

@@ -79,6 +79,8 @@ class ThreadSaver(Protocol):
 
     def provenance(self, config: Any) -> Sequence[Provenance]: ...
 
+    def find_messages(self, wanted: Any, read: Any, progress: Any = None) -> tuple[list[Any], bool]: ...
+
     def history(
         self,
         at: At | None,

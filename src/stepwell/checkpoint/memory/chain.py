@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from stepwell.checkpoint import beats
 from stepwell.checkpoint.elements import Shared
 from stepwell.checkpoint.filters import holds
-from stepwell.checkpoint.memory.reading import MemoryReading
+from stepwell.checkpoint.memory.search import MemorySearch
 from stepwell.checkpoint.memory.shelf import at_once
 from stepwell.checkpoint.memory.thread import ThreadRows
 from stepwell.checkpoint.read import Around, open_nothing, open_row
@@ -34,7 +34,7 @@ T = TypeVar("T")
 Op = Generator[Any, Any, T]
 
 
-class MemoryChain(MemoryReading):
+class MemoryChain(MemorySearch):
     """ChainSaver over dicts."""
 
     def __init__(self, codec: Any) -> None:

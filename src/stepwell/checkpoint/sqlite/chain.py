@@ -12,7 +12,7 @@ from stepwell.checkpoint import beats, lease_rows
 from stepwell.checkpoint.row_sql import Sealer
 from stepwell.checkpoint.schema import MIGRATIONS, ROOM
 from stepwell.checkpoint.session import find_key
-from stepwell.checkpoint.sql_finding import SqlThreads
+from stepwell.checkpoint.sql_search import SqlSearch
 from stepwell.checkpoint.work import Codec
 from stepwell.errors import SaverError
 from stepwell.saves import At, Fence, LeaseWish, Loaded
@@ -26,8 +26,8 @@ FEW: Final = 4
 """Up to so many runs at a time each of their writes is a transaction by itself; more share the writer thread's."""
 
 
-class SqliteChain(SqlThreads):
-    """SqlThreads on one SqliteDatabase."""
+class SqliteChain(SqlSearch):
+    """SqlSearch on one SqliteDatabase."""
 
     def __init__(
         self, database: SqliteDatabase, codec: Codec, *, sealer: Sealer | None = None, lease_s: float = 30.0
@@ -41,7 +41,13 @@ class SqliteChain(SqlThreads):
 
     def with_codec(self, codec: Codec) -> SqliteChain:
         """The same database, read and written by another codec."""
-        return SqliteChain(self.database, codec, sealer=self.sealer, lease_s=self.lease_s)
+        other = SqliteChain(self.database, codec, sealer=self.sealer, lease_s=self.lease_s)
+        other.search_off = self.search_off
+        return other
+
+    @property
+    def may_index(self) -> bool:
+        return not self.database.is_read_only
 
     def load(self, at: At, *, lease: LeaseWish | None = None) -> Op[Loaded | None]:
         if lease is not None:

@@ -26,7 +26,9 @@ class SqliteSaver(ChainedSaver):
     which is then used for everything. synchronous: NORMAL survives a killed process; FULL also a power cut, at 1 to 4
     ms a step. driver: which SQLite opens a path; see `sql/sqlite.py` for how it is chosen. timeout_s: how long a
     write waits for other processes. lease_s: after how long without a sign of life a run's thread may be taken over by
-    another run (at once, when its process is known to be gone); the same for all processes on the file.
+    another run (at once, when its process is known to be gone); the same for all processes on the file. search: whether
+    messages may be searched, which keeps their words in the database, readable for all who have the file; None: only
+    with our own serializer, and without encryption.
     """
 
     chain: SqliteChain
@@ -40,10 +42,12 @@ class SqliteSaver(ChainedSaver):
         driver: Driver | None = None,
         timeout_s: float = 5.0,
         lease_s: float = 30.0,
+        search: bool | None = None,
     ) -> None:
         serde = JsonPlusSerializer() if serde is None else maybe_add_typed_methods(serde)
         database = SqliteDatabase(conn, driver=driver, synchronous=synchronous, timeout_s=timeout_s)
         chain = SqliteChain(database, codec_of(serde), sealer=sealer_of(serde), lease_s=lease_s)
+        chain.search_off = why_off(serde, search)
         super().__init__(chain, serde=serde)
 
     @classmethod
@@ -86,6 +90,20 @@ class SqliteSaver(ChainedSaver):
 
     async def __aexit__(self, *error: object) -> None:
         self.close()
+
+
+def why_off(serde: Any, search: bool | None) -> str:
+    """Why messages may not be searched; "" where they may."""
+    if search or (search is None and isinstance(serde, JsonPlusSerializer)):
+        return ""
+    reason = "the saver was made with search=False"
+    if search is None:
+        is_ours = isinstance(serde, EncryptedSerializer)
+        reason = "the database is encrypted" if is_ours else f"{type(serde).__name__} may encrypt what it stores"
+    return (
+        f"search is off: {reason}, and search keeps the words of messages in the database, readable for all who have "
+        "the file. Make the saver with search=True to allow that."
+    )
 
 
 def sealer_of(serde: Any) -> Sealer | None:
