@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "chat": "Talk to a graph in a thread that remembers.",
     "run": "Run one turn without a terminal: message in, answer out.",
     "threads": "List the threads, the most recently active first.",
+    "search": "Find messages of all threads by words and phrases.",
     "log": "Show the chain of a thread as a tree.",
     "diff": "Show what two checkpoints hold differently.",
     "blame": "Show who wrote a value of the state.",
