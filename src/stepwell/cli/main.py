@@ -39,6 +39,10 @@ COMMANDS: Final = {
     "edit": "Edit the state of a thread by hand.",
     "replay": "Run turns again from a checkpoint, as a branch, and compare.",
     "resume": "Go on with a thread that stopped, or that waits for an answer.",
+    "ttl": "Say how long a thread is kept.",
+    "sweep": "Delete the threads whose time is over.",
+    "rename": "Give a thread a title.",
+    "meta": "Show or set metadata of a thread.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."

@@ -16,9 +16,9 @@ from stepwell.cli.text import count, name, printable
 from stepwell.cli.threads import print_threads
 from stepwell.errors import StepwellError
 from stepwell.threads import (
+    browse_threads,
     find_checkpoint,
     fork_thread,
-    list_threads,
     new_thread_id,
     read_log,
     short_id,
@@ -65,7 +65,7 @@ def _new(talk: Conversation, _rest: str) -> None:
 
 
 def _threads(talk: Conversation, _rest: str) -> None:
-    print_threads(list_threads(talk.saver, limit=LISTED + 1), LISTED)
+    print_threads(browse_threads(talk.saver, limit=LISTED, brief=True))
 
 
 def _log(talk: Conversation, _rest: str) -> None:

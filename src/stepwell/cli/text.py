@@ -71,6 +71,18 @@ def ago(moment: str, now: datetime | None = None) -> str:
     return next(f"{seconds // size:.0f} {unit} ago" for limit, unit, size in SPANS if seconds < limit)
 
 
+def size_text(size_bytes: int) -> str:
+    """A number of bytes in two or three figures."""
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    size, unit = size_bytes / 1000, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if size < 999.5:
+            break
+        size, unit = size / 1000, larger
+    return f"{size:.1f} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
+
+
 def count(number: int, thing: str) -> str:
     """`number` and its thing, in the plural where it is not one."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

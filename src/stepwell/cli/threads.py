@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -10,96 +9,127 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.choosing import choice_of, with_choice_options
 from stepwell.cli.database import holds_something, opened
+from stepwell.cli.moments import span_text
 from stepwell.cli.output import width
-from stepwell.cli.text import ago, columns, count, name, one_line, pad
-from stepwell.threads import list_threads
-from stepwell.types import ThreadInfo
+from stepwell.cli.text import ago, columns, count, name, one_line, pad, size_text
+from stepwell.threads import ThreadPage, ThreadRow, browse_threads
 
-STATUSES: Final = ("idle", "waiting", "failed", "unfinished", "running", "empty")
+SORTS: Final = ("updated", "created", "title", "size", "turns", "messages")
 COLOURS: Final = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
 TITLE_WIDTH: Final = 80
 LEAST_TITLE: Final = 10
 HEADINGS: Final = ("THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "TITLE")
+LONG_HEADINGS: Final = (
+    *("THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "CREATED", "TURNS", "MESSAGES", "SIZE", "KEPT", "GRAPH", "WHERE"),
+    "TITLE",
+)
+NOTHING: Final = ThreadPage((), more=False)
 
 
 @click.command("threads")
-@click.option("--status", type=click.Choice(STATUSES), help="Only threads in this state.")
-@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only where the metadata says so.")
+@with_choice_options
+@click.option("--sort", type=click.Choice(SORTS), default="updated", show_default=True, help="In which order.")
+@click.option("--reverse", is_flag=True, help="The other way round.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out the first so many.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("-l", "--long", "is_long", is_flag=True, help="Also turns, messages, size, graph and folder.")
 @with_common_options
 @click.pass_obj
-def command(asked: Asked, status: str | None, filters: tuple[str, ...], limit: int, everything: bool) -> None:
+def command(asked: Asked, /, limit: int, everything: bool, is_long: bool, **options: Any) -> None:
     """List the threads, the most recently active first.
 
-    Neither a graph nor a model is needed, and nothing of a conversation is read.
+    Neither a graph nor a model is needed, and no conversation is read.
+
+    \b
+    Examples:
+      stepwell threads --status waiting           who waits for an answer
+      stepwell threads --text kyoto --since 2d    about Kyoto, the last two days
+      stepwell threads --filter cwd=/srv/shop -l  with folder, turns and size
+      stepwell threads --sort size -n 10          the ten largest
+      stepwell threads -n 50 --offset 50          the second page
     """
-    found: list[ThreadInfo] = []
+    order = {key: options.pop(key) for key in ("sort", "reverse", "offset")}
+    choice = choice_of(**options)
+    page = NOTHING
     if holds_something(asked.path):
+        is_brief = not (is_long or asked.json)
         with opened(asked.path) as saver:
-            wanted = None if everything else limit + 1
-            found = list_threads(saver, status=status, filter=_metadata(filters), limit=wanted)
-    if everything:
-        limit = len(found)
+            page = browse_threads(saver, choice, limit=None if everything else limit, brief=is_brief, **order)
     if asked.json:
-        print_json({"threads": [_row(info) for info in found[:limit]], "more": len(found) > limit})
+        print_json({"threads": [_json(row) for row in page.rows], "more": page.more})
     else:
-        print_threads(found, limit)
+        print_threads(page, order["offset"], is_long=is_long)
 
 
-def print_threads(found: Sequence[ThreadInfo], limit: int) -> None:
-    """The first `limit` threads as a table."""
-    if not found:
-        click.echo("no threads", err=True)
+def print_threads(page: ThreadPage, offset: int = 0, *, is_long: bool = False) -> None:
+    """A page of threads as a table; offset: how many come before it."""
+    if not page.rows:
+        click.echo("no threads" if not offset else "no more threads", err=True)
         return
-    rows = [_cells(info) for info in found[:limit]]
-    widths = [max(columns(row[column]) for row in (HEADINGS, *rows)) for column in range(len(HEADINGS) - 1)]
+    headings = LONG_HEADINGS if is_long else HEADINGS
+    rows = [_cells(row, is_long) for row in page.rows]
+    widths = [max(columns(row[column]) for row in (headings, *rows)) for column in range(len(headings) - 1)]
     room = max(LEAST_TITLE, min(TITLE_WIDTH, width() - sum(widths) - 2 * len(widths)))
-    click.secho(_line(HEADINGS, widths), dim=True)
+    click.secho(_line(headings, widths), dim=True)
     for row in rows:
         click.echo(_line((*row[:-1], one_line(row[-1], room)), widths, COLOURS.get(row[2])))
-    if len(found) > limit:
-        click.echo(f"({count(len(rows), 'thread')} shown; --all shows every one)", err=True)
+    if page.more:
+        shown = count(len(rows), "thread")
+        click.echo(f"({shown} shown; --offset {offset + len(rows)} shows more, --all shows every one)", err=True)
 
 
-def _cells(info: ThreadInfo) -> tuple[str, ...]:
-    title = str(info.metadata.get("title", ""))
-    named = [branch for branch in info.branches if "@" not in branch and branch != "main"]
+def _cells(row: ThreadRow, is_long: bool) -> tuple[str, ...]:
+    named = [branch for branch in row.branches if "@" not in branch and branch != "main"]
     branches = f"[{', '.join(map(name, named))}] " if named else ""
-    return (name(info.thread_id), ago(info.updated_at), info.status, f"{info.checkpoints:,}", branches + title)
+    front = (name(row.thread_id), ago(row.updated_at), row.status, f"{row.checkpoints:,}")
+    return (*front, *(_long_cells(row) if is_long else ()), branches + row.title)
 
 
-def _line(cells: tuple[str, ...], widths: list[int], colour: str | None = None) -> str:
+def _long_cells(row: ThreadRow) -> tuple[str, ...]:
+    where = name(row.cwd) + (f" ({name(row.git_branch)})" if row.git_branch else "")
+    return (
+        ago(row.created_at),
+        _number(row.turns),
+        _number(row.messages),
+        size_text(row.size_bytes or 0),
+        "" if row.ttl_s is None else span_text(row.ttl_s),
+        name(row.graph),
+        where,
+    )
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _line(cells: Sequence[str], widths: list[int], colour: str | None = None) -> str:
     padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
     if colour:
         padded[2] = click.style(padded[2], fg=colour)
     return "  ".join((*padded, cells[-1])).rstrip()
 
 
-def _row(info: ThreadInfo) -> dict[str, Any]:
+def _json(row: ThreadRow) -> dict[str, Any]:
     return {
-        "thread": info.thread_id,
-        "status": info.status,
-        "created_at": info.created_at,
-        "updated_at": info.updated_at,
-        "checkpoint": info.checkpoint_id,
-        "step": info.step,
-        "checkpoints": info.checkpoints,
-        "branches": list(info.branches),
-        "metadata": dict(info.metadata),
+        "thread": row.thread_id,
+        "title": row.title,
+        "status": row.status,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "turns": row.turns,
+        "messages": row.messages,
+        "size_bytes": row.size_bytes,
+        "first_prompt": row.first_prompt,
+        "graph": row.graph,
+        "cwd": row.cwd,
+        "git_branch": row.git_branch,
+        "checkpoint": row.checkpoint_id,
+        "step": row.step,
+        "checkpoints": row.checkpoints,
+        "branches": list(row.branches),
+        "ttl": None if row.ttl_s is None else span_text(row.ttl_s),
+        "metadata": dict(row.metadata),
     }
-
-
-def _metadata(filters: tuple[str, ...]) -> dict[str, Any] | None:
-    """KEY=VALUE pairs; a value that is JSON is taken as such, so that 3 and true are not text."""
-    pairs: dict[str, Any] = {}
-    for each in filters:
-        key, equals, value = each.partition("=")
-        if not equals or not key:
-            raise click.UsageError(f"--filter {each}: write it as KEY=VALUE.")
-        try:
-            pairs[key] = json.loads(value)
-        except ValueError:
-            pairs[key] = value
-    return pairs or None
