@@ -39,6 +39,10 @@ class DescribeTheTableOfKeys:
             ("blame", "t"),
             ("fork", "t"),
             ("rewind", "t", "--steps", "1"),
+            ("ttl", "t"),
+            ("sweep", "--older-than", "0s", "--dry-run"),
+            ("rename", "t", "x"),
+            ("meta", "t"),
         ],
     )
     def test_is_complete(self, stepwell, args):

@@ -39,10 +39,10 @@ class DescribeMeta:
 
         shown = trip("meta", "trip", "project=", "title=").out.splitlines()
 
-        assert [line.split(None, 1) for line in shown if "*" in line or "title" in line] == [
+        assert [line.split() for line in shown if "*" in line or "title" in line] == [
             ["title", "hello"],
-            ["stars", "*  5"],
-            ["query", "*  a=b"],
+            ["stars", "*", "5"],
+            ["query", "*", "a=b"],
         ]
 
     def test_takes_pairs_only(self, trip):

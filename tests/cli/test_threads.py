@@ -6,6 +6,8 @@ import subprocess
 import sys
 from datetime import datetime
 
+import pytest
+
 from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.graph import START, StateGraph
 from stepwell.version import __version__
@@ -63,16 +65,11 @@ class DescribeTheListOfThreads:
         (row,) = stepwell("threads", "--json").json["threads"]
 
         assert list(row) == [
-            "thread",
-            "status",
-            "created_at",
-            "updated_at",
-            "checkpoint",
-            "step",
-            "checkpoints",
-            "branches",
+            *("thread", "title", "status", "created_at", "updated_at", "turns", "messages", "size_bytes"),
+            *("first_prompt", "graph", "cwd", "git_branch", "checkpoint", "step", "checkpoints", "branches", "ttl"),
             "metadata",
         ]
+        assert (row["title"], row["first_prompt"], row["turns"], row["messages"]) == ("hello", "hello", 1, 2)
         assert (row["status"], row["step"], row["checkpoints"], row["branches"]) == ("idle", 1, 3, ["main"])
         assert datetime.fromisoformat(row["updated_at"]) >= datetime.fromisoformat(row["created_at"])
 
@@ -90,11 +87,51 @@ class DescribeTheListOfThreads:
 
         some, whole = stepwell("threads"), stepwell("threads", "--all")
 
-        assert len(some.out.splitlines()) == 51 and "50 threads shown; --all shows every one" in some.err
+        assert (
+            len(some.out.splitlines()) == 51
+            and "50 threads shown; --offset 50 shows more, --all shows every one" in some.err
+        )
         names = [row.split()[0] for row in whole.out.splitlines()[1:]]
         assert sorted(names) == sorted(f"t{number}" for number in range(52)) and whole.err == ""
         listed = stepwell("threads", "--all", "-n", "2", "--json").json
         assert ([row["thread"] for row in listed["threads"]], listed["more"]) == (names, False)
+
+    def test_comes_in_pages_and_orders(self, stepwell, home):
+        fill(home / ".stepwell" / "stepwell.db", 5)
+
+        page = stepwell("threads", "-n", "2", "--offset", "2", "--json").json
+        last = stepwell("threads", "-n", "2", "--offset", "4")
+        oldest = stepwell("threads", "--sort", "created", "--reverse", "-n", "1", "--json").json
+
+        assert ([row["thread"] for row in page["threads"]], page["more"]) == (["t2", "t1"], True)
+        assert last.out.splitlines()[1].startswith("t0 ") and last.err == ""
+        assert "no more threads" in stepwell("threads", "--offset", "9").err
+        assert [row["thread"] for row in oldest["threads"]] == ["t0"]
+        assert "--sort" in stepwell("threads", "--sort", "colour", expect=2).err
+
+    @pytest.mark.claim("H-12")
+    def test_tells_where_the_latest_turn_ran(self, stepwell, tmp_path):
+        (tmp_path / ".git").mkdir()
+        (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/bees\n")
+        stepwell("run", "--thread", "t", "--new", "-m", "hello")
+        before = stepwell("threads", "--json").json["threads"][0]
+        (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/ants\n")
+        stepwell("run", "--thread", "t", "-m", "again")
+
+        heading, row = stepwell("threads", "--long").out.splitlines()
+
+        assert (before["cwd"], before["git_branch"]) == (str(tmp_path), "bees")
+        assert "TURNS  MESSAGES  SIZE" in heading and f"{tmp_path} (ants)" in row
+
+    def test_is_chosen_by_state_text_and_time(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "Plan a trip to Kyoto")
+
+        def count(*args):
+            return len(stepwell("threads", *args, "--json").json["threads"])
+
+        assert count("--text", "kyoto", "--since", "1h", "--status", "idle", "--status", "failed") == 1
+        assert count("--text", "oslo") == count("--until", "1h") == count("--status", "failed") == 0
+        assert "no time" in stepwell("threads", "--since", "soon", expect=2).err
 
     def test_filters_by_metadata_and_refuses_what_is_no_pair(self, stepwell):
         stepwell("run", "--thread", "t", "--new", "-m", "hello")

@@ -37,7 +37,7 @@ def _head(git: Path) -> str | None:
             named = git.read_text(encoding="utf-8", errors="surrogateescape").strip()
             git = git.parent / named.removeprefix("gitdir:").strip()
         return (git / "HEAD").read_text(encoding="utf-8", errors="surrogateescape").strip()
-    except OSError:
+    except (OSError, ValueError):  # ValueError: what is named there is no path
         return None
 
 
