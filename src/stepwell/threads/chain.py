@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from stepwell.checkpoint.tools.comparing import Comparison
-from stepwell.checkpoint.tools.reading import Excerpt
-from stepwell.checkpoint.tools.shelf import Twig
-from stepwell.checkpoint.tools.tracing import Trace
 from stepwell.errors import BranchNotFoundError
 from stepwell.saves import At, Loaded, Op, Page
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
+
+if TYPE_CHECKING:  # for annotations alone: `stepwell --help` loads no saver
+    from stepwell.checkpoint.tools.comparing import Comparison
+    from stepwell.checkpoint.tools.reading import Excerpt
+    from stepwell.checkpoint.tools.shelf import Twig
+    from stepwell.checkpoint.tools.tracing import Trace
 
 T = TypeVar("T")
 PAGE: Final = 500
