@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.cli import drafts
+from stepwell.cli import drafts, main
 from stepwell.demo.graph import PAUSE
 from stepwell.saves import At, LeaseWish
-from tests.cli.conftest import STEPWELL
+from tests.cli.conftest import STEPWELL, Ended
 
 ASKS = """
 from typing import Any, TypedDict
@@ -44,6 +47,28 @@ two.add_edge(START, "b")
 
 
 CONTENT = {"a": "x\ny\n", "b": "yes", "c": [1, 1.0, True, None], "d": {"2026-01-01": "\x1b[0m \u00e9"}, "e": " x "}
+
+
+@pytest.fixture
+def stepwell(environment, tmp_path, monkeypatch):
+    """Runs a command in this process, which is quicker. `expect` is the exit code it must have."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "app", raising=False)
+
+    def run(*args, stdin="", expect=0, **env):
+        out, err = io.StringIO(), io.StringIO()
+        with monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            for name, value in {**environment, "VISUAL": "", **env}.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "stdin", io.StringIO(stdin))
+            patch.setattr(tempfile, "tempdir", env.get("TMPDIR"))
+            code = main.run(list(args))
+        assert code == expect, f"exit code {code}\n{out.getvalue()}\n{err.getvalue()}"
+        return Ended(code, out.getvalue(), err.getvalue())
+
+    yield run
+    sys.modules.pop("app", None)
 
 
 @pytest.fixture(scope="module")

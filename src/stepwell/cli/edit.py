@@ -77,13 +77,18 @@ def command(
         def save(content: Mapping[str, Any]) -> Edited:
             return save_edit(saver, draft, content, graph=graph, as_node=as_node)
 
-        if sets:
-            edited = save(_with_sets(draft, sets))
-        elif source is not None:
-            edited = save(_from(source))
+        if sets or source is not None:
+            edited = _saved(save, _with_sets(draft, sets) if source is None else _from(source))
         else:
             edited = _in_editor(asked, draft, save)
     _tell(asked, edited)
+
+
+def _saved(save: Callable[[Mapping[str, Any]], Edited], content: Mapping[str, Any]) -> Edited:
+    try:
+        return save(content)
+    except InvalidUpdateError as error:
+        raise DraftError(f"{error} Nothing was written.") from None
 
 
 def _print(asked: Asked, draft: Draft) -> None:

@@ -11,6 +11,7 @@ import click
 
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import WAIT_S, opened
+from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_ended, print_questions
 from stepwell.cli.place import Place, choose_graph, place_in, warn_of_another_graph
@@ -18,6 +19,12 @@ from stepwell.cli.subcommands import example
 from stepwell.cli.text import checked
 from stepwell.errors import UnfinishedQuestionError
 from stepwell.threads import Stopped, find_thread, only_question, read_stop, resume_input
+
+
+class QuestionOpen(click.ClickException):
+    """A question waits for an answer, and none was given."""
+
+    exit_code = USAGE
 
 
 @click.command(
@@ -92,7 +99,7 @@ def _given(asked: Asked, at: Place, stopped: Stopped, answers: Sequence[str], ap
         asked.questions = stopped.questions
         if not asked.json:
             print_questions(stopped.questions)
-        raise UnfinishedQuestionError(_how_to_answer(asked, at, stopped)) from None
+        raise QuestionOpen(_how_to_answer(asked, at, stopped)) from None
 
 
 def answers_in(texts: Sequence[str], stopped: Stopped) -> Mapping[str, Any]:
