@@ -9,7 +9,7 @@ import pytest
 
 from stepwell.checkpoint.base import empty_checkpoint
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.threads import list_threads
+from stepwell.threads import browse_threads, list_threads
 
 THREADS = 1_500
 LIMIT_S = 0.2
@@ -52,3 +52,16 @@ def test_b41_h20_takes_less_than_a_fifth_of_a_second_and_decodes_no_value(crowde
     assert [info.metadata["title"] for info in listing[:2]] == ["title 1499", "title 1498"]
     assert len(listing) == THREADS and took < LIMIT_S
     assert len(asked) < 20 and not any(re.search(r"\bitems\b", sql) for sql in asked)
+
+
+@pytest.mark.claim("H-20")
+def test_a_page_for_people_takes_as_long_and_looks_into_no_thread_but_those_it_shows(crowded, opened):
+    asked = []
+    opened.connection().set_exec_trace(lambda cursor, sql, args: asked.append(sql) or True)
+
+    began = time.process_time()
+    page = browse_threads(opened, limit=50, offset=1_000)
+    took = time.process_time() - began
+
+    assert (len(page.rows), page.rows[0].title, page.more) == (50, "title 499", True)
+    assert took < LIMIT_S and len(asked) < 30

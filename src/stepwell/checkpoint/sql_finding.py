@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from stepwell.checkpoint.chain import FILE
@@ -96,6 +97,7 @@ class SqlThreads(SqlDetails, SqlReading):
             checkpoint=unpack_id(id),
             step=step,
             is_due=bool(due),
+            branches=() if id is None else (MAIN,),
             asks=bool(row[16]),
             failed=bool(row[17]),
             held=epoch != 0 and not is_gone(Process.from_text(process)),
@@ -114,7 +116,7 @@ class SqlThreads(SqlDetails, SqlReading):
         names: dict[int, list[str]] = {}
         for key, branch in rows:
             names.setdefault(key, []).append(branch)
-        return [_branched(facts, names.get(facts.order[1], [])) for facts in found]
+        return [_branched(facts, names[key]) if (key := facts.order[1]) in names else facts for facts in found]
 
     def threads_of(self, runs: frozenset[str]) -> Op[list[str]]:
         wanted = json.dumps(sorted(runs))
@@ -227,5 +229,4 @@ class SqlThreads(SqlDetails, SqlReading):
 def _branched(facts: Facts, names: list[str]) -> Facts:
     if facts.checkpoint is None:
         return facts
-    branches = tuple(sorted({MAIN, *names}))
-    return Facts(**{name: getattr(facts, name) for name in Facts.__slots__ if name != "branches"}, branches=branches)
+    return replace(facts, branches=tuple(sorted({MAIN, *names})))
