@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any, Final
 
 import click
@@ -70,23 +70,25 @@ def command(
 
 def print_diff(found: CheckpointDiff, stat: bool) -> None:
     """Both sides, where they parted, and what differs; stat: how much."""
-    click.secho(f"--- {_side_text(found.before)}", bold=True)
-    click.secho(f"+++ {_side_text(found.after)}", bold=True)
+    for line, colour in diff_lines(found, stat):
+        click.secho(line, fg=colour)
+
+
+def diff_lines(found: CheckpointDiff, stat: bool = False) -> Iterator[tuple[str, str | None]]:
+    """The lines of a diff, each with its colour; None is the plain one."""
+    yield f"--- {_side_text(found.before)}", None
+    yield f"+++ {_side_text(found.after)}", None
     if found.before.checkpoint_id is not None:
-        click.echo(_ancestor_text(found))
+        yield _ancestor_text(found), None
     for channel in found.channels:
-        _print_channel(channel, stat)
+        parts = (_count(channel, kind) for kind in MARKS)
+        yield f"{name(channel.channel)}: {', '.join(filter(None, parts))}", "cyan"
+        for change in () if stat else channel.changes:
+            yield from _change_lines(change)
     if not found.channels:
-        click.echo("no difference")
+        yield "no difference", None
     elif found.same:
-        click.secho(f"unchanged: {', '.join(map(name, found.same))}", dim=True)
-
-
-def _print_channel(channel: ChannelDiff, stat: bool) -> None:
-    parts = (_count(channel, kind) for kind in MARKS)
-    click.secho(f"{name(channel.channel)}: {', '.join(filter(None, parts))}", fg="cyan")
-    for change in () if stat else channel.changes:
-        _print_change(change)
+        yield f"unchanged: {', '.join(map(name, found.same))}", None
 
 
 def _count(channel: ChannelDiff, kind: Any) -> str:
@@ -95,28 +97,25 @@ def _count(channel: ChannelDiff, kind: Any) -> str:
     return f"{number:,} {kind}" if number else ""
 
 
-def _print_change(change: Change) -> None:
+def _change_lines(change: Change) -> Iterator[tuple[str, str | None]]:
     mark, colour = MARKS[change.kind]
     path = printable(change.path).replace("\n", "\u240a")
+    before, after = printable(as_json(change.before)), printable(as_json(change.after))
     if change.kind == "added":
-        _print_block(f"{mark} {path} = ", change.after, colour)
+        yield from _block(f"{mark} {path} = ", change.after, colour)
     elif change.kind == "removed":
-        _print_block(f"{mark} {path} = ", change.before, colour)
+        yield from _block(f"{mark} {path} = ", change.before, colour)
     elif change.kind == "moved":
-        from_, to = as_json(change.before), as_json(change.after)
-        click.secho(
-            f"{mark} {path}" + (f": from {printable(from_)} to {printable(to)}" if from_ != to else ": order"),
-            fg=colour,
-        )
+        yield f"{mark} {path}: " + (f"from {before} to {after}" if before != after else "order"), colour
     elif change.lines:
-        click.secho(f"{mark} {path}", fg=colour)
-        _print_lines(change.lines)
+        yield f"{mark} {path}", colour
+        for line in change.lines:
+            yield f"    {printable(line)}", COLOURS.get(line[:1])
     else:
-        text = f"{as_json(change.before)} \u2192 {as_json(change.after)}"
-        click.secho(f"{mark} {path}: {printable(text)}", fg=colour)
+        yield f"{mark} {path}: {before} \u2192 {after}", colour
 
 
-def _print_block(head: str, value: Any, colour: str) -> None:
+def _block(head: str, value: Any, colour: str) -> Iterator[tuple[str, str | None]]:
     """A whole value, each further line of it under the same mark."""
     said = said_in(value)
     calls = f" [calls {', '.join(said.calls)}]" if said is not None and said.calls else ""
@@ -124,14 +123,9 @@ def _print_block(head: str, value: Any, colour: str) -> None:
         f"{said.role}: {said.text}{calls}" if said is not None else value if isinstance(value, str) else as_json(value)
     )
     first, *more = printable(text).split("\n")
-    click.secho(f"{head}{first}", fg=colour)
+    yield f"{head}{first}", colour
     for line in more:
-        click.secho(f"{head[0]}   {line}", fg=colour)
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.secho(f"    {printable(line)}", fg=COLOURS.get(line[:1]))
+        yield f"{head[0]}   {line}", colour
 
 
 def _side_text(side: DiffSide) -> str:

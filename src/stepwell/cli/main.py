@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "sweep": "Delete the threads whose time is over.",
     "rename": "Give a thread a title.",
     "meta": "Show or set metadata of a thread.",
+    "tui": "Browse the threads on the whole terminal.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."
@@ -72,15 +73,28 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="stepwell")
 @with_common_options
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Memory for agents: threads, a checkpoint after every step, and a way back down to each of them.
+
+    Alone, on a terminal, it opens a browser of threads.
 
     Exit codes: 0 done, 1 not found, 2 wrong usage, 3 busy, 4 damaged, 5 the graph failed, 6 output lost,
     130 stopped.
     """
+    if ctx.invoked_subcommand is None:
+        _without_a_command(ctx)
+
+
+def _without_a_command(ctx: click.Context) -> None:
+    tui = import_module("stepwell.cli.tui")
+    if not tui.on_a_terminal() or ctx.obj.json:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(USAGE)
+    tui.browse(ctx.obj)
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -104,7 +118,7 @@ def run(args: Sequence[str]) -> int:
 
 def _run(args: Sequence[str], asked: Asked) -> int:
     try:
-        cli.main(
+        left = cli.main(
             list(args),
             prog_name="stepwell",
             standalone_mode=False,
@@ -136,7 +150,7 @@ def _run(args: Sequence[str], asked: Asked) -> int:
         is_plain_failure = code == FAILED and message == str(error)  # otherwise the message says what to do
         _report(asked, error, message, go_on=asked.go_on if is_plain_failure else "")
         return code
-    return 0
+    return left if isinstance(left, int) else 0  # click answers the code of ctx.exit()
 
 
 def _help_width() -> int:

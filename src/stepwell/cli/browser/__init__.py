@@ -1,0 +1,1 @@
+"""The browser of threads that `stepwell` opens on a terminal. The only room that knows textual, an extra."""
