@@ -331,6 +331,14 @@ class DescribeResuming:
         ended = stepwell("resume", "q", "--graph", graph, *by_id, "--json").json
         assert ended["values"] == {"n": 1, "a": "first?", "b": "second?"}
 
+    def test_a84_of_an_unknown_id_names_similar_ones_and_begins_nothing(self, stepwell, database):
+        stepwell("fork", "t", "--into", "trip-to-turin")
+
+        refused = stepwell("resume", "trip-to-turn", expect=1).err
+
+        assert "there is no thread 'trip-to-turn'. Did you mean trip-to-turin?" in refused
+        assert stepwell("log", "trip-to-turn", expect=1).out == ""
+
     def test_finishes_a_turn_that_was_left_in_its_middle(self, stepwell, database):
         stepwell("rewind", "t", "--steps", "1")
 

@@ -39,6 +39,12 @@ class DescribeTheTableOfKeys:
             ("blame", "t"),
             ("fork", "t"),
             ("rewind", "t", "--steps", "1"),
+            ("branch", "list", "t"),
+            ("branch", "create", "t", "x"),
+            ("branch", "switch", "t", "main"),
+            ("tag", "create", "t", "x"),
+            ("edit", "t", "--set", 'messages[0].content="two"'),
+            ("replay", "t"),
             ("ttl", "t"),
             ("sweep", "--older-than", "0s", "--dry-run"),
             ("rename", "t", "x"),
@@ -50,5 +56,6 @@ class DescribeTheTableOfKeys:
 
         answered = stepwell(*args, "--json").json
 
-        command = "log --steps" if "--steps" in args and args[0] == "log" else args[0]
+        several = " ".join(args[:2]) if args[0] in ("branch", "tag") else args[0]
+        command = "log --steps" if "--steps" in args and args[0] == "log" else several
         assert keys(answered) - documented(command) == set()

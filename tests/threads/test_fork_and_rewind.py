@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stepwell.checkpoint import heads
+from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.errors import BranchNotFoundError, CheckpointNotFoundError, ThreadIdError
 from stepwell.threads import (
     fork_thread,
@@ -65,6 +67,16 @@ class DescribeAFork:
         talk("t", "one")
 
         assert [fork_thread(saver, "t").branch for _ in range(2)] == ["fork-1", "fork-2"]
+
+    def test_reads_nothing_of_what_is_stored(self, saver, talk, monkeypatch):
+        talk("t", "one", "two")
+        point = turns_back(saver, "t", 1)
+        for name in ("load", "history", "tree"):
+            monkeypatch.setattr(saver, name, None)
+        for name in ("look", "load", "history", "marks", "links"):
+            monkeypatch.setattr(saver.chain, name, None)
+
+        assert fork_thread(saver, "t", point).checkpoint_id == point
 
     def test_refuses_a_name_that_is_taken(self, saver, talk):
         talk("t", "one")
@@ -179,3 +191,12 @@ class DescribeGoingBack:
             turns_back(saver, "t", 9)
         with pytest.raises(CheckpointNotFoundError, match="is 3 checkpoints long"):
             steps_back(saver, "t", 9)
+
+
+class DescribeALongWay:
+    def test_is_walked_by_one_look_up_a_checkpoint(self, tmp_path):
+        with SqliteSaver(tmp_path / "x.db") as saver, saver.cursor(transaction=False) as cursor:
+            plan = cursor.execute(f"EXPLAIN QUERY PLAN {heads._IS_ABOVE}", (1, 0, b"b", b"a")).fetchall()
+
+        (walk,) = [row[-1] for row in plan if "checkpoint_rows" in row[-1]]
+        assert walk.endswith("(thread_id=? AND checkpoint_ns=? AND checkpoint_id=?)")
