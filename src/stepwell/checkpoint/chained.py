@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Generator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, config_of, ride_of, thread_text
@@ -14,8 +14,8 @@ from stepwell.checkpoint.serializers import codec_of
 from stepwell.checkpoint.tools import copying, putting, trimming
 from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.checkpoint.toolset import ThreadTools
+from stepwell.checkpoint.trimset import TrimTools, several
 from stepwell.checkpoint.tuples import tuple_of
-from stepwell.errors import ThreadIdError
 from stepwell.paging import before_id, check_page, first_size
 from stepwell.saves import At, ChainSaver, Commit, Fence, LeaseWish, Loaded, Op, Page, Pending, Saved, Staged
 
@@ -34,7 +34,7 @@ class Chain(ChainSaver, Shelf, Protocol):
         ...
 
 
-class ChainedSaver(ThreadTools, BaseCheckpointSaver):
+class ChainedSaver(ThreadTools, TrimTools, BaseCheckpointSaver):
     """Every public method over a chain. Sync methods carry operations out here, async ones wherever the chain does."""
 
     chain: Chain
@@ -138,12 +138,6 @@ class ChainedSaver(ThreadTools, BaseCheckpointSaver):
         op = copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id))
         await self.aperform(op)
 
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        self.perform(trimming.prune(self.chain, several(thread_ids, thread_text), strategy))
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        await self.aperform(trimming.prune(self.chain, several(thread_ids, thread_text), strategy))
-
     # ------------------------------------------------------------------ the chain, as the engine and tools call it
 
     def load(self, at: At, *, lease: LeaseWish | None = None) -> Op[Loaded | None]:
@@ -194,13 +188,6 @@ class ChainedSaver(ThreadTools, BaseCheckpointSaver):
 def _get_tuple(chain: Chain, at: At) -> Op[CheckpointTuple | None]:
     loaded = yield from chain.load(at)
     return None if loaded is None or loaded.at.checkpoint is None else tuple_of(loaded)
-
-
-def several(ids: Any, text_of: Callable[[Any], str]) -> list[str]:
-    """Ids as text. ThreadIdError for one id instead of a list: its letters are not ids."""
-    if isinstance(ids, str | bytes):
-        raise ThreadIdError(f"a list of ids is expected, not {ids!r}. Pass [{ids!r}].")
-    return list(map(text_of, ids))
 
 
 class _Listing:

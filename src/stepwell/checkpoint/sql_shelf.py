@@ -13,13 +13,14 @@ from stepwell.checkpoint.heads import place, set_head
 from stepwell.checkpoint.leases import now_text
 from stepwell.checkpoint.pack import pack_id, unpack_children, unpack_id
 from stepwell.checkpoint.read import Around, open_nothing
-from stepwell.checkpoint.row_sql import COLUMNS, Reading, record_columns
+from stepwell.checkpoint.row_sql import COLUMNS, Reading, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row, StoredTask
+from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.session import find_key, find_namespace, make_key, namespace_number, read_names
 from stepwell.checkpoint.sql_sweep import drop_all, sweep
 from stepwell.checkpoint.sql_tree import SqlTree
 from stepwell.checkpoint.tools.policy import MAIN
-from stepwell.checkpoint.tools.records import merged
+from stepwell.checkpoint.tools.records import merged, root_above
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
 from stepwell.saves import At, Fence, Loaded
 from stepwell.sql.query import End, Many, Query
@@ -41,7 +42,7 @@ _UNUSED: Final = """SELECT key FROM threads t WHERE thread_id = ? AND metadata I
     AND NOT EXISTS (SELECT 1 FROM records WHERE thread_id = t.key)
     AND NOT EXISTS (SELECT 1 FROM tickets WHERE thread = t.key)"""
 _MARKS: Final = """SELECT c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, r.run_id, c.children, c.metadata,
-    r.metadata FROM checkpoint_rows c LEFT JOIN runs r ON r.thread_id = c.thread_id AND r.number = c.run
+    r.metadata, c.source, c.ts FROM checkpoint_rows c LEFT JOIN runs r ON r.thread_id = c.thread_id AND r.number = c.run
 WHERE c.thread_id = ? ORDER BY c.checkpoint_id"""
 
 
@@ -202,17 +203,23 @@ class SqlShelf(SqlTree):
             return []
         spaces = yield from namespaces_of(reading.key)
         found = yield from Query(_MARKS, (reading.key,))
-        return [
-            Mark(
-                ns=spaces[ns],
-                id=str(unpack_id(id)),
-                parent=unpack_id(parent),
-                run=run or "",
-                children=unpack_children(children),
-                user_run=str(self._metadata(reading.thread, spaces[ns], id, own, common).get("run_id", "")),
+        marks = []
+        for ns, id, parent, run, children, own, common, source, ts in found:
+            metadata = self._metadata(reading.thread, spaces[ns], id, own, common)
+            marks.append(
+                Mark(
+                    ns=spaces[ns],
+                    id=str(unpack_id(id)),
+                    parent=unpack_id(parent),
+                    run=run or "",
+                    children=unpack_children(children),
+                    user_run=str(metadata.get("run_id", "")),
+                    source=SOURCES[source],
+                    ts=unpack_ts(ts),
+                    under=root_above(metadata),
+                )
             )
-            for ns, id, parent, run, children, own, common in found
-        ]
+        return marks
 
     def _metadata(self, thread: str, ns: str, id: bytes, own: Any, common: str | None) -> dict[str, Any]:
         """The metadata of a checkpoint but for source and step, whichever way they are stored."""

@@ -44,6 +44,9 @@ COMMANDS: Final = {
     "rename": "Give a thread a title.",
     "meta": "Show or set metadata of a thread.",
     "tui": "Browse the threads on the whole terminal.",
+    "delete": "Delete threads with all that is stored of them.",
+    "prune": "Take older checkpoints of threads away.",
+    "vacuum": "Make the database as small as what it holds.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."

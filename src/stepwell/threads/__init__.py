@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stepwell.threads.chain import ThreadSaver
     from stepwell.threads.changes import Change, changes_between, line_diff
     from stepwell.threads.choice import Choice, choose_threads, first_prompt
+    from stepwell.threads.delete import Removal, Removed, delete_threads
     from stepwell.threads.diff import ChannelDiff, CheckpointDiff, DiffSide, diff_checkpoints
     from stepwell.threads.edit import Draft, Edited, draft_edit, save_edit
     from stepwell.threads.find import find_checkpoint, find_thread, short_id, similar_ids
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stepwell.threads.moments import moment_in, seconds_in
     from stepwell.threads.moving import export_thread, import_thread
     from stepwell.threads.paths import format_path, parse_path
+    from stepwell.threads.prune import prune_threads
     from stepwell.threads.register import aensure_thread, ensure_thread
     from stepwell.threads.rename import Renamed, ThreadMetadata, note_metadata, rename_thread
     from stepwell.threads.replay import Replay, Replayed, begin_replay, plan_replay, replay_thread, run_replay
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from stepwell.threads.transcript import Said, said_in, text_of, transcript
     from stepwell.threads.ttl import Stale, Swept, set_ttl, stale_threads, sweep_threads
     from stepwell.threads.turns import Entry, Turn
+    from stepwell.threads.vacuum import Vacuumed, vacuum_database
 
 __all__ = [
     "ThreadSaver",
@@ -135,6 +138,12 @@ __all__ = [
     "verdict",
     "OpenTurn",
     "open_turn",
+    "Removal",
+    "Removed",
+    "delete_threads",
+    "prune_threads",
+    "Vacuumed",
+    "vacuum_database",
     "turns_back",
     "steps_back",
 ]
@@ -146,6 +155,7 @@ NAMES: Final = {
     "chain": "ThreadSaver",
     "changes": "Change changes_between line_diff",
     "choice": "Choice choose_threads first_prompt",
+    "delete": "Removal Removed delete_threads",
     "diff": "ChannelDiff CheckpointDiff DiffSide diff_checkpoints",
     "edit": "Draft Edited draft_edit save_edit",
     "find": "find_checkpoint find_thread short_id similar_ids",
@@ -157,6 +167,7 @@ NAMES: Final = {
     "moving": "export_thread import_thread",
     "paths": "format_path parse_path",
     "provenance": "provenance",
+    "prune": "prune_threads",
     "register": "aensure_thread ensure_thread",
     "rename": "Renamed ThreadMetadata note_metadata rename_thread",
     "replay": "Replay Replayed begin_replay plan_replay replay_thread run_replay",
@@ -168,6 +179,7 @@ NAMES: Final = {
     "transcript": "Said said_in text_of transcript",
     "ttl": "Stale Swept set_ttl stale_threads sweep_threads",
     "turns": "Entry Turn",
+    "vacuum": "Vacuumed vacuum_database",
 }
 """Where each name is, so that who lists threads does not load what replays them."""
 _MODULE_OF: Final = {name: module for module, names in NAMES.items() for name in names.split()}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from stepwell.checkpoint import beats
 from stepwell.checkpoint.elements import Shared
 from stepwell.checkpoint.filters import holds
+from stepwell.checkpoint.memory.measuring import MemoryMeasuring
 from stepwell.checkpoint.memory.search import MemorySearch
 from stepwell.checkpoint.memory.shelf import at_once
 from stepwell.checkpoint.memory.thread import ThreadRows
@@ -34,7 +35,7 @@ T = TypeVar("T")
 Op = Generator[Any, Any, T]
 
 
-class MemoryChain(MemorySearch):
+class MemoryChain(MemorySearch, MemoryMeasuring):
     """ChainSaver over dicts."""
 
     def __init__(self, codec: Any) -> None:

@@ -12,7 +12,7 @@ from stepwell.checkpoint.read import growing_ends
 from stepwell.checkpoint.refs import Part
 from stepwell.checkpoint.rows import Row, StoredTask
 from stepwell.checkpoint.tools.policy import MAIN, free_auto_name
-from stepwell.checkpoint.tools.records import merged
+from stepwell.checkpoint.tools.records import merged, root_above
 from stepwell.checkpoint.tools.shelf import Head, Key, Mark, Tag
 from stepwell.checkpoint.used import joined, used_runs
 
@@ -285,11 +285,22 @@ class ThreadRows:
 
     def marks(self) -> list[Mark]:
         """Every checkpoint as far as its place in the tree goes."""
-        return [
-            Mark(row.ns, row.id, row.parent, row.run, row.children, str(row.metadata.get("run_id", "")))
-            for row in self.rows()
-        ]
+        return [_mark(row) for row in self.rows()]
 
     def head_list(self) -> list[Head]:
         """Every head."""
         return [Head(ns, branch, id, (ns, branch) in self.autos) for (ns, branch), id in self.heads.items()]
+
+
+def _mark(row: Row) -> Mark:
+    return Mark(
+        ns=row.ns,
+        id=row.id,
+        parent=row.parent,
+        run=row.run,
+        children=row.children,
+        user_run=str(row.metadata.get("run_id", "")),
+        source=row.source,
+        ts=row.ts,
+        under=root_above(row.metadata),
+    )

@@ -13,10 +13,11 @@ from stepwell.checkpoint.row_sql import Sealer
 from stepwell.checkpoint.schema import MIGRATIONS, ROOM
 from stepwell.checkpoint.session import find_key
 from stepwell.checkpoint.sql_search import SqlSearch
+from stepwell.checkpoint.tools.shelf import Space
 from stepwell.checkpoint.work import Codec
 from stepwell.errors import SaverError
 from stepwell.saves import At, Fence, LeaseWish, Loaded
-from stepwell.sql.query import Begin
+from stepwell.sql.query import Begin, Query
 from stepwell.sql.room import SqliteRoom
 from stepwell.sql.sqlite import SqliteDatabase
 
@@ -62,6 +63,14 @@ class SqliteChain(SqlSearch):
         if session is not None and session.epoch:
             beats.let_go(self, thread, session.epoch)
         super().close_session(thread)
+
+    def space(self) -> Op[Space]:
+        [(pages,)] = yield from Query("PRAGMA page_count")
+        [(size,)] = yield from Query("PRAGMA page_size")
+        [(free,)] = yield from Query("PRAGMA freelist_count")
+        wal = f"{self.database.path}-wal"
+        wal_bytes = os.path.getsize(wal) if self.database.path and os.path.exists(wal) else 0
+        return Space(pages * size, wal_bytes, free * size)
 
     def set_up(self) -> None:
         """Make the tables, or bring them up to date."""

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
 
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Mark, Tag, Whole
 from stepwell.types import NS_END, NS_SEP
 
 MAIN = "main"
+
+
+class Keep(NamedTuple):
+    """What prune keeps beside what always stays. turns: the last so many of each named branch; since: what is newer.
+
+    With both, what either keeps. With neither: the heads of named branches and what is tagged, and nothing else.
+    """
+
+    turns: int | None = None
+    since: datetime | None = None
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether neither turns nor age count."""
+        return self.turns is None and self.since is None
+
+
+LATEST: Final = Keep()
 
 
 def free_auto_name(branch: str, id: str, taken: Collection[str]) -> str:
@@ -68,6 +88,71 @@ def kept_by_latest(marks: Sequence[Mark], heads: Sequence[Head], tags: Sequence[
     by_key = {mark.key: mark for mark in marks}
     wanted = [(head.ns, head.id) for head in heads if not head.auto] + [(tag.ns, tag.id) for tag in tags]
     return _with_children(by_key, wanted)
+
+
+def kept_by_rule(
+    marks: Sequence[Mark], heads: Sequence[Head], tags: Sequence[Tag], asking: Collection[Key], rule: Keep
+) -> set[Key]:
+    """What prune keeps by turns or age. Heads, leaves, tags, questions and the places where lines part always stay.
+
+    A subgraph's checkpoints stay with the root's checkpoint that they ran from.
+    """
+    by_key = {mark.key: mark for mark in marks}
+    kept = {(head.ns, head.id) for head in heads if NS_END not in head.ns}
+    kept |= {(tag.ns, tag.id) for tag in tags} | set(asking)
+    if rule.turns is not None:
+        for head in heads:
+            if head.ns == "" and not head.auto:
+                kept.update(_last_turns(by_key, head, rule.turns))
+    if rule.since is not None:
+        kept.update(mark.key for mark in marks if mark.ns == "" and _is_since(mark.ts, rule.since))
+    roots = {id for ns, id in kept if ns == ""}
+    roots |= {mark.under for mark in marks if mark.key in asking and mark.under is not None}
+    roots |= {id for _, id in forks(by_key, {("", id) for id in roots})}
+    kept |= {("", id) for id in roots}
+    kept |= {mark.key for mark in marks if mark.ns and (mark.under is None or mark.under in roots)}
+    kept = _with_children(by_key, kept)
+    return kept | forks(by_key, kept)
+
+
+def _last_turns(by_key: Mapping[Key, Mark], head: Head, turns: int) -> set[Key]:
+    """The line to a head from where the first of its last `turns` turns was taken in."""
+    found: set[Key] = set()
+    left = turns
+    id: str | None = head.id
+    while id is not None and left and (head.ns, id) in by_key and (head.ns, id) not in found:
+        found.add((head.ns, id))
+        mark = by_key[head.ns, id]
+        left -= mark.source == "input"
+        id = mark.parent
+    return found
+
+
+def forks(by_key: Mapping[Key, Mark], kept: Collection[Key]) -> set[Key]:
+    """Where the lines to kept checkpoints part."""
+    passed: set[Key] = set()
+    found: set[Key] = set()
+    for key in kept:
+        below: Key | None = None
+        at: Key | None = key
+        while at is not None and at in by_key:
+            if at in passed:
+                if below is not None:
+                    found.add(at)
+                break
+            passed.add(at)
+            parent = by_key[at].parent
+            below, at = at, None if parent is None else (at[0], parent)
+    return found
+
+
+def _is_since(ts: str, moment: datetime) -> bool:
+    """Whether a checkpoint was made since then; one that does not say when is taken to be."""
+    try:
+        made = datetime.fromisoformat(ts)
+    except ValueError:
+        return True
+    return (made if made.tzinfo is not None else made.replace(tzinfo=UTC)) >= moment
 
 
 def _with_children(by_key: Mapping[Key, Mark], wanted: Iterable[Key]) -> set[Key]:

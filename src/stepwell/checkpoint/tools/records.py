@@ -1,6 +1,9 @@
-"""Stored records: what the public `put_writes` does when a task writes again."""
+"""Small facts of what is stored: a task that writes again, and what a nested checkpoint ran under."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from stepwell.checkpoint.rows import StoredTask
 
@@ -24,3 +27,10 @@ def merged(old: StoredTask | None, new: StoredTask) -> StoredTask:
     made.answers = new.answers if new.answers is not None else old.answers
     made.children = new.children or old.children
     return made
+
+
+def root_above(metadata: Mapping[str, Any]) -> str | None:
+    """The root's checkpoint that a checkpoint of a subgraph ran from, as its metadata say; None for others."""
+    parents = metadata.get("parents")
+    found = parents.get("") if isinstance(parents, Mapping) else None
+    return found if isinstance(found, str) else None

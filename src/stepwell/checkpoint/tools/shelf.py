@@ -32,10 +32,28 @@ class Mark:
     run: str
     children: Mapping[str, str] = field(default_factory=dict)  # stable child namespace → its head
     user_run: str = ""  # run id that the metadata name, where it is another
+    source: str = ""
+    ts: str = ""
+    under: str | None = None  # the root's checkpoint that a nested one ran from
 
     @property
     def key(self) -> Key:
         return self.ns, self.id
+
+
+class Weight(NamedTuple):
+    """How many checkpoints of all namespaces a thread holds, and the bytes that are stored of it."""
+
+    checkpoints: int
+    size_bytes: int
+
+
+class Space(NamedTuple):
+    """Bytes of a whole storage: its file, the log beside it that is not in the file yet, and what of it is free."""
+
+    file_bytes: int
+    wal_bytes: int
+    free_bytes: int
 
 
 class Twig(NamedTuple):
@@ -177,6 +195,15 @@ class Shelf(Protocol):
         ...
 
     def drop_thread(self, thread: str) -> Op[None]: ...
+    def asking(self, thread: str) -> Op[set[Key]]:
+        """The checkpoints from which a task ran that asked something and is not answered."""
+        ...
+
+    def weight(self, thread: str) -> Op[Weight]: ...
+    def trial(self, thread: str, op: Op[T]) -> Op[T]:
+        """What `op` answers; whatever it changed in the thread is undone."""
+        ...
+
     def made_by(self, thread: str, ns: str, id: str) -> Op[Row | None]: ...
     def take_out(self, thread: str, kept: Collection[Key] | None = None) -> Op[Whole | None]:
         """All of a thread; with `kept` only these rows of it, what hangs on them, and what they refer to."""
@@ -214,6 +241,10 @@ class Shelf(Protocol):
 
     def threads_of(self, runs: frozenset[str]) -> Op[list[str]]:
         """Threads in which one of these runs made something."""
+        ...
+
+    def space(self) -> Op[Space]:
+        """How much room all threads take up."""
         ...
 
     def compact(self) -> Op[None]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepwell.checkpoint.tools import policy
-from stepwell.checkpoint.tools.shelf import Key, Mark, Shelf
+from stepwell.checkpoint.tools.looking import need_thread
+from stepwell.checkpoint.tools.shelf import Key, Mark, Shelf, Weight
 from stepwell.sql.query import Begin, End
 
-Op = Generator[Any, Any, None]
+Op = Generator[Any, Any, Any]
 STRATEGIES = ("keep_latest", "delete")
 
 
@@ -20,30 +21,69 @@ def delete_thread(shelf: Shelf, thread: str) -> Op:
     yield from shelf.drop_thread(thread)
 
 
-def prune(shelf: Shelf, threads: Sequence[str], strategy: str) -> Op:
-    """keep_latest: per namespace the heads of named branches, and tagged checkpoints. delete: nothing stays.
+class Taken(NamedTuple):
+    """What was taken from a thread, and what it still holds."""
+
+    thread: str
+    taken: Weight
+    left: Weight
+
+
+def prune(shelf: Shelf, threads: Sequence[str], strategy: str, keep: policy.Keep = policy.LATEST) -> Op:
+    """keep_latest: what `keep` says. delete: nothing stays.
 
     A transaction for each thread, so that others can write in between.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r}: one of {', '.join(STRATEGIES)}")
+    if strategy == "delete" and not keep.is_latest:
+        raise ValueError("strategy='delete' keeps nothing, so keep_turns and newer_than say nothing. Leave it out.")
     for thread in threads:
         if strategy == "delete":
             yield from delete_thread(shelf, thread)
         else:
-            yield from _keep_latest(shelf, thread)
+            yield from Begin("write")
+            if (yield from shelf.exists(thread)):
+                yield from _trim(shelf, thread, keep)
         yield from End()
 
 
-def _keep_latest(shelf: Shelf, thread: str) -> Op:
+def trim(shelf: Shelf, thread: str, keep: policy.Keep, *, try_out: bool) -> Op:
+    """Prune one thread; answers what went (Taken). try_out: what would go, and nothing is changed."""
+    return (yield from _weighed(shelf, thread, _trim(shelf, thread, keep), try_out=try_out))
+
+
+def delete(shelf: Shelf, thread: str, *, try_out: bool) -> Op:
+    """Delete one thread; answers what went (Taken). ThreadNotFoundError when there is none."""
+    return (yield from _weighed(shelf, thread, shelf.drop_thread(thread), try_out=try_out))
+
+
+def _weighed(shelf: Shelf, thread: str, op: Op, *, try_out: bool) -> Op:
     yield from Begin("write")
-    if not (yield from shelf.exists(thread)):
-        return
+    yield from need_thread(shelf, thread)
+    yield from shelf.guard(thread, None)
+    before: Weight = yield from shelf.weight(thread)
+    rest = _and_weight(shelf, thread, op)
+    after: Weight = yield from (shelf.trial(thread, rest) if try_out else rest)
+    gone = Weight(before.checkpoints - after.checkpoints, max(before.size_bytes - after.size_bytes, 0))
+    return Taken(thread, gone, after)
+
+
+def _and_weight(shelf: Shelf, thread: str, op: Op) -> Op:
+    yield from op
+    return (yield from shelf.weight(thread))
+
+
+def _trim(shelf: Shelf, thread: str, keep: policy.Keep) -> Op:
     yield from shelf.guard(thread, None)
     marks = yield from shelf.marks(thread)
     heads = yield from shelf.heads(thread)
     tags = yield from shelf.tags(thread)
-    yield from _keep(shelf, thread, marks, policy.kept_by_latest(marks, heads, tags))
+    if keep.is_latest:
+        kept = policy.kept_by_latest(marks, heads, tags)
+    else:
+        kept = policy.kept_by_rule(marks, heads, tags, (yield from shelf.asking(thread)), keep)
+    yield from _keep(shelf, thread, marks, kept)
 
 
 def delete_for_runs(shelf: Shelf, runs: Collection[str]) -> Op:
