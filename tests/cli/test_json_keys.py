@@ -32,6 +32,7 @@ class DescribeTheTableOfKeys:
         [
             ("run", "--thread", "t", "-m", "two"),
             ("threads",),
+            ("search", "one"),
             ("log", "t"),
             ("log", "t", "--steps"),
             ("show", "t"),

@@ -60,7 +60,7 @@ def command(
       stepwell search 北京 --role you --sort newest
       stepwell search budget --thread trip -C 2
     """
-    page = SearchPage((), False, ())
+    page = SearchPage((), False, words)
     if holds_something(asked.path):
         with opened(asked.path) as saver, _Bar() as bar:
             page = search_messages(

@@ -60,13 +60,13 @@ class Query:
 
     def score(self, text: str) -> float:
         """How well words (as `split` joins them) fit: more the oftener each phrase occurs, less the longer; 0: not."""
-        padded, total = f" {text} ", 0.0
+        padded, total = f" {text} ".replace(" ", "  "), 0.0  # so that neighbours share no space
         for phrase in self.phrases:
             found = padded.count(_sought(phrase))
             if not found:
                 return 0.0
             total += found / (found + 1.2)
-        return total / (1 + padded.count(" ") / 400)
+        return total / (1 + padded.count(" ") / 800)
 
 
 def split(text: str) -> str:
@@ -144,4 +144,4 @@ def _fits(phrase: Phrase, words: list[Word]) -> bool:
 
 
 def _sought(phrase: Phrase) -> str:
-    return f" {' '.join(phrase.words)}" + ("" if phrase.is_open else " ")
+    return f" {'  '.join(phrase.words)}" + ("" if phrase.is_open else " ")
