@@ -37,15 +37,14 @@ WORTH_TELLING: Final = 50
 @click.pass_obj
 def command(
     asked: Asked,
+    /,
     words: tuple[str, ...],
     threads: tuple[str, ...],
     roles: tuple[str, ...],
     since: datetime | None,
     filters: tuple[str, ...],
     sort: str,
-    context: int,
-    limit: int,
-    offset: int,
+    **numbers: int,
 ) -> None:
     """Find messages of all threads in which every word of TEXT occurs.
 
@@ -71,15 +70,15 @@ def command(
                 since=since,
                 filter=_metadata(filters),
                 sort="newest" if sort == "newest" else "best",
-                limit=limit,
-                offset=offset,
-                context=context,
+                limit=numbers["limit"],
+                offset=numbers["offset"],
+                context=numbers["context"],
                 progress=bar.show,
             )
     if asked.json:
         print_json({"hits": [_json(hit) for hit in page.hits], "more": page.more, "words": list(page.words)})
     else:
-        _print(page, offset)
+        _print(page, numbers["offset"])
 
 
 class _Bar:

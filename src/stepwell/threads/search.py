@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from stepwell.checkpoint.tools.search import Doc, Found, Wanted
 from stepwell.errors import ConfigError
@@ -17,6 +17,18 @@ Progress = Callable[[int, int], None]
 SNIPPET: Final = 160
 """About how many characters of a message a hit shows."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+Sort = Literal["best", "newest"]
+
+
+class Narrowing(TypedDict, total=False):
+    """What a search can be narrowed by; None is all."""
+
+    thread_id: str | Sequence[str] | None
+    role: str | Sequence[str] | None
+    since: datetime | timedelta | None
+    filter: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +68,12 @@ def search_messages(
     saver: ThreadSaver,
     text: str,
     *,
-    thread_id: str | Sequence[str] | None = None,
-    role: str | Sequence[str] | None = None,
-    since: datetime | timedelta | None = None,
-    filter: Mapping[str, Any] | None = None,
-    sort: Literal["best", "newest"] = "best",
+    sort: Sort = "best",
     limit: int = 20,
     offset: int = 0,
     context: int = 0,
     progress: Progress | None = None,
+    **narrow: Unpack[Narrowing],
 ) -> SearchPage:
     """Messages of all threads in which each word of `text` occurs, and each "phrase in quotes"; `pay*`: words so begun.
 
@@ -79,23 +88,26 @@ def search_messages(
     Raises SearchOffError where search is not allowed, as on encrypted databases.
     """
     query = parse(text)
-    wanted = _wanted(query, thread_id, role, since, filter, sort, limit, offset, context)
+    wanted = _wanted(query, sort, limit, offset, context, narrow)
     if not query.phrases:
         return SearchPage((), False, ())
     return _page(query, saver.find_messages(wanted, _doc, progress))
 
 
-async def asearch_messages(saver: Any, text: str, **options: Any) -> SearchPage:
-    """`search_messages` on the event loop, with the same options."""
+async def asearch_messages(
+    saver: Any,
+    text: str,
+    *,
+    sort: Sort = "best",
+    limit: int = 20,
+    offset: int = 0,
+    context: int = 0,
+    progress: Progress | None = None,
+    **narrow: Unpack[Narrowing],
+) -> SearchPage:
+    """`search_messages` on the event loop."""
     query = parse(text)
-    progress = options.pop("progress", None)
-    names = ("thread_id", "role", "since", "filter")
-    given: list[Any] = [options.pop(name, None) for name in names]
-    defaults: dict[str, Any] = {"sort": "best", "limit": 20, "offset": 0, "context": 0}
-    strangers = options.keys() - defaults.keys()
-    if strangers:
-        raise TypeError(f"asearch_messages() takes no {sorted(strangers)[0]!r}")
-    wanted = _wanted(query, *given, **{**defaults, **options})
+    wanted = _wanted(query, sort, limit, offset, context, narrow)
     if not query.phrases:
         return SearchPage((), False, ())
     return _page(query, await saver.afind_messages(wanted, _doc, progress))
@@ -103,20 +115,12 @@ async def asearch_messages(saver: Any, text: str, **options: Any) -> SearchPage:
 
 def update_search(saver: ThreadSaver, *, progress: Progress | None = None) -> None:
     """Brings the index up to date now, so that the next search need not; nothing to do where there is none."""
-    saver.find_messages(_wanted(parse("a"), None, None, None, None, "best", 1, 0, 0), _doc, progress)
+    saver.find_messages(_wanted(parse("a"), "best", 1, 0, 0, {}), _doc, progress)
 
 
-def _wanted(
-    query: Query,
-    thread_id: str | Sequence[str] | None,
-    role: str | Sequence[str] | None,
-    since: datetime | timedelta | None,
-    filter: Mapping[str, Any] | None,
-    sort: str,
-    limit: int,
-    offset: int,
-    context: int,
-) -> Wanted:
+def _wanted(query: Query, sort: str, limit: int, offset: int, context: int, narrow: Narrowing) -> Wanted:
+    for stranger in sorted(narrow.keys() - Narrowing.__annotations__.keys()):
+        raise TypeError(f"search_messages() takes no {stranger!r}")
     if sort not in ("best", "newest"):
         raise ConfigError(f"sort={sort!r}: one of best, newest")
     for name, number, least in (("limit", limit, 1), ("offset", offset, 0), ("context", context, 0)):
@@ -125,10 +129,10 @@ def _wanted(
     return Wanted(
         match=query.match,
         score=query.score,
-        roles=tuple(ROLES.get(name, name) for name in _several(role)),
-        threads=_several(thread_id),
-        since=_micros(since),
-        filter=dict(filter or {}),
+        roles=tuple(ROLES.get(name, name) for name in _several(narrow.get("role"))),
+        threads=_several(narrow.get("thread_id")),
+        since=_micros(narrow.get("since")),
+        filter=dict(narrow.get("filter") or {}),
         newest=sort == "newest",
         limit=limit,
         offset=offset,
