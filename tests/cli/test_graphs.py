@@ -10,6 +10,7 @@ from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.demo import conversation
 from stepwell.threads import ensure_thread
 from tests.cli.test_chat import ASKING
+from tests.cli.test_run import FAILING
 
 COUNTING = """
 from typing import TypedDict
@@ -142,20 +143,16 @@ class DescribeAThreadThatAProgramMade:
         assert "nothing says which graph" in stepwell("run", "--thread", "t", "-m", "two", expect=2).err
 
 
-class DescribeAGraphThatIsNamedWrongly:
-    @pytest.mark.parametrize(
-        ("spec", "sentence"),
-        [
-            ("./app:graph", "'./app' is not the name of a module. Write it as module:name, for example"),
-            ("..app:graph", "Write it as module:name"),
-            ("src/app:graph", "or name the file: my_app/graph.py:graph."),
-            ("elsewhere.py:graph", "there is no module 'elsewhere' in "),
-        ],
-    )
-    def test_is_told_how_to_write_it(self, stepwell, module, spec, sentence):
-        module(COUNTING)
+class DescribeAGraphThatIsNamed:
+    @pytest.mark.parametrize("name", ["graph", "compiled", "make"])
+    def test_may_be_a_graph_a_compiled_one_or_a_function_and_is_bound_to_the_database(
+        self, stepwell, module, tmp_path, name
+    ):
+        (tmp_path / "mended").touch()
 
-        assert sentence in stepwell("run", "--graph", spec, "--input", '{"n": 1}', expect=2).err
+        stepwell("run", "--graph", f"{module(FAILING)}:{name}", "--thread", "t", "--new", "--input", "{}")
+
+        assert stepwell("show", "t", "--json").json["values"] == {"x": 2}
 
     def test_may_be_a_file(self, stepwell, module):
         module(COUNTING)
@@ -168,16 +165,28 @@ class DescribeAGraphThatIsNamedWrongly:
 
         assert "ends the program (sys.exit(" in err and 'under `if __name__ == "__main__":`.' in err
 
+    def test_whose_module_lacks_something_shows_what(self, stepwell, module):
+        module("import not_installed_here")
 
-class DescribeAnInputThatTheGraphDoesNotTake:
+        assert "not_installed_here" in stepwell("run", "--graph", "app:graph", "-m", "hello", expect=5).err
+
+
+class DescribeAGraphThatIsNamedWrongly:
     @pytest.mark.parametrize(
-        ("given", "sentence"),
-        [("[1]", "--input: the input is [1], a list"), ("null", "--input null gives the graph nothing.")],
+        ("spec", "sentence"),
+        [
+            ("app:number", "it is of type int, which is no graph"),
+            ("app:nothing", "app has no 'nothing'"),
+            ("app:needs", "missing a required argument: 'x'"),
+            ("nowhere:graph", "no module 'nowhere'"),
+            ("elsewhere.py:graph", "there is no module 'elsewhere' in "),
+            ("app", "write it as module:name"),
+            ("./app:graph", "'./app' is not the name of a module. Write it as module:name, for example"),
+            ("..app:graph", "Write it as module:name"),
+            ("src/app:graph", "or name the file: my_app/graph.py:graph."),
+        ],
     )
-    def test_is_wrong_usage_and_nothing_is_kept(self, stepwell, module, given, sentence):
-        args = ("run", "--graph", f"{module(COUNTING)}:graph", "--input")
+    def test_is_wrong_usage_and_told_how_to_write_it(self, stepwell, module, spec, sentence):
+        module(FAILING)
 
-        assert sentence in stepwell(*args, given, expect=2).err
-        stepwell(*args, '{"n": 1}', "--thread", "t", "--new")
-        assert sentence in stepwell(*args, given, "--thread", "t", expect=2).err
-        assert len(stepwell("log", "t", "--json").json["turns"]) == 1
+        assert sentence in stepwell("run", "--graph", spec, "--input", "{}", expect=2).err

@@ -1,4 +1,4 @@
-"""Text that comes in: from stdin, or from the command line."""
+"""What comes in, from stdin or from the command line: text, and the input of a graph."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.cli.conftest import PATIENCE_S, STEPWELL
+from tests.cli.test_graphs import COUNTING
 
 LATIN = "Grüße".encode("latin-1")
 
@@ -43,3 +44,17 @@ class DescribeNew:
     )
     def test_begins_a_thread_that_is_named_and_no_branch(self, stepwell, args, sentence):
         assert sentence in stepwell("run", *args, "-m", "hello", expect=2).err
+
+
+class DescribeAnInputThatTheGraphDoesNotTake:
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [("[1]", "--input: the input is [1], a list"), ("null", "--input null gives the graph nothing.")],
+    )
+    def test_is_wrong_usage_and_nothing_is_kept(self, stepwell, module, given, sentence):
+        args = ("run", "--graph", f"{module(COUNTING)}:graph", "--input")
+
+        assert sentence in stepwell(*args, given, expect=2).err
+        stepwell(*args, '{"n": 1}', "--thread", "t", "--new")
+        assert sentence in stepwell(*args, given, "--thread", "t", expect=2).err
+        assert len(stepwell("log", "t", "--json").json["turns"]) == 1

@@ -9,6 +9,7 @@ import termios
 
 import pytest
 
+from stepwell.cli.output import Output
 from tests.cli.conftest import PATIENCE_S, STEPWELL
 
 PRINTING = """
@@ -101,9 +102,30 @@ class DescribeAFullDisk:
         assert code == 6 and "Traceback" not in err
         assert stepwell("log", "t", "--json").json["turns"][0]["reply"].endswith("turn 1 of our conversation.")
 
+    def test_leaves_no_file_open(self):
+        before = os.listdir("/proc/self/fd")
+        with open("/dev/full", "w") as full:
+            output = Output(full)
+            for _ in range(3):
+                output.write("word")
+                output.flush()
+
+        assert output.lost is not None and os.listdir("/proc/self/fd") == before
+
     def test_of_the_messages_changes_nothing(self, stepwell, into, full_disk):
         assert into(subprocess.DEVNULL, "run", "-m", "one", errors=full_disk)[0] == 0
         assert into(subprocess.DEVNULL, "log", "nobody", errors=full_disk)[0] == 1
+
+
+class DescribeAnEncodingThatLacksACharacter:
+    def test_gets_it_escaped_and_the_turn_comes_to_its_end(self, environment, stepwell):
+        args = [*STEPWELL, "run", "--thread", "t", "--new", "-m", "grüße 小明"]
+        env = {**environment, "PYTHONIOENCODING": "latin-1"}
+
+        done = subprocess.run(args, env=env, capture_output=True, timeout=PATIENCE_S)
+
+        assert done.returncode == 0 and "grüße \\u5c0f\\u660e".encode("latin-1") in done.stdout
+        assert stepwell("show", "t", "--json").json["next"] == []
 
 
 class DescribeAClosedOutput:

@@ -64,6 +64,17 @@ graph = StateGraph(S).add_sequence([waits, more]).add_edge(START, "waits")
 """
 
 
+REFUSED = """
+from typing import TypedDict
+from stepwell.graph import START, StateGraph
+
+class S(TypedDict, total=False):
+    x: int
+
+graph = StateGraph(S).add_node("writes", lambda state: 3).add_edge(START, "writes")
+"""
+
+
 class DescribeARun:
     def test_takes_its_message_from_a_flag_or_from_stdin(self, stepwell):
         assert stepwell("run", "-m", "hello").out == stepwell("run", stdin="hello\n").out != ""
@@ -165,6 +176,16 @@ class DescribeARun:
         assert failed.err.endswith(f"kept. Go on with:\n  stepwell run --graph {graph} --thread t --resume\n")
         assert resumed["values"] == {"x": 2}
 
+    def test_whose_node_writes_what_the_state_does_not_take_says_how_to_go_on(self, stepwell, module):
+        graph = f"{module(REFUSED)}:graph"
+        args = ("run", "--graph", graph, "--thread", "t")
+
+        first, again = (stepwell(*args, *way, expect=5).err for way in (("--new", "--input", "{}"), ("--resume",)))
+
+        for err in (first, again):
+            assert err.endswith(f"kept. Go on with:\n  stepwell run --graph {graph} --thread t --resume\n")
+        assert "--input:" not in first
+
     def test_has_nothing_to_resume_where_the_last_turn_is_over(self, stepwell, said):
         stepwell("run", "--thread", "t", "--new", "-m", "hello")
 
@@ -223,6 +244,9 @@ class DescribeATurnThatWasCutOff:
         stepwell(*go_back.split()[1:])
         assert stepwell(*again.split()[1:]).out.endswith("turn 1 of our conversation.\n") and said("t") == ["one"]
 
+    def test_is_not_said_to_stay_so_by_an_input_that_is_refused(self, stepwell, cut_off):
+        assert "stays so" not in stepwell("run", "--thread", "t", "--input", "[1]", expect=2).err
+
     def test_is_finished_without_one(self, stepwell, cut_off):
         assert stepwell("run", "--thread", "t", "--resume").err == ""
         assert stepwell("run", "--thread", "t", "-m", "two").err == ""
@@ -238,38 +262,6 @@ class DescribeATurnThatWasCutOff:
         stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
 
         assert "cut off" not in stepwell("run", "--graph", graph, "--thread", "t", "-m", "more", expect=2).err
-
-
-class DescribeTheGraphOfARun:
-    @pytest.mark.parametrize("name", ["graph", "compiled", "make"])
-    def test_may_be_a_graph_a_compiled_one_or_a_function_and_is_bound_to_the_database(
-        self, stepwell, module, tmp_path, name
-    ):
-        (tmp_path / "mended").touch()
-
-        stepwell("run", "--graph", f"{module(FAILING)}:{name}", "--thread", "t", "--new", "--input", "{}")
-
-        assert stepwell("show", "t", "--json").json["values"] == {"x": 2}
-
-    @pytest.mark.parametrize(
-        ("spec", "reason"),
-        [
-            ("app:number", "it is of type int, which is no graph"),
-            ("app:nothing", "app has no 'nothing'"),
-            ("app:needs", "missing a required argument: 'x'"),
-            ("nowhere:graph", "no module 'nowhere'"),
-            ("app", "write it as module:name"),
-        ],
-    )
-    def test_that_is_none_is_wrong_usage(self, stepwell, module, spec, reason):
-        module(FAILING)
-
-        assert reason in stepwell("run", "--graph", spec, "-m", "hello", expect=2).err
-
-    def test_whose_module_lacks_something_shows_what(self, stepwell, module):
-        module("import not_installed_here")
-
-        assert "not_installed_here" in stepwell("run", "--graph", "app:graph", "-m", "hello", expect=5).err
 
 
 class DescribeAThreadThatIsBusy:

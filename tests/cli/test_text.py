@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stepwell.cli.text import ago, columns, count, folded, one_line, pad, printable
+from stepwell.cli.text import ago, columns, count, folded, one_line, pad, printable, quoted
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -23,6 +25,18 @@ class DescribePrintableText:
 
     def test_keeps_lines_tabs_and_every_script(self):
         assert printable("一\r\n\tзв") == "一\n\tзв"
+
+
+class DescribeAWordOfAShell:
+    @pytest.mark.parametrize(
+        "text",
+        ["t", "", "it's", "小 明", "a\nb\tc", "a\x1b[2J7'\\", "\x85\u202e", "\u20667", os.fsdecode(b"a\xff.db")],
+    )
+    def test_is_read_as_it_was_and_can_be_printed(self, text):
+        word = quoted(text)
+
+        read = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True).stdout
+        assert (os.fsdecode(read), printable(word), word.count("\n")) == (text, word, 0)
 
 
 class DescribeWidth:

@@ -53,6 +53,18 @@ class DescribeGoingBack:
 
         assert len(said("t")) == 4
 
+    def test_prints_how_to_undo_it_for_a_name_that_steers_the_terminal(self, stepwell, environment):
+        thread = "a\x1b[2J\nb"
+        for way in (("--new", "-m", "one"), ("-m", "two")):
+            stepwell("run", "--thread", thread, *way)
+
+        command = stepwell("rewind", thread).out.splitlines()[1]
+        undo = f"{' '.join(STEPWELL)} {command.split(maxsplit=1)[1]}"
+        subprocess.run(["bash", "-c", undo], env=environment, check=True, capture_output=True)
+
+        assert command.startswith("  stepwell rewind $'a\\033[2J\\nb' ")
+        assert len(stepwell("log", thread, "--json").json["turns"]) == 2
+
     def test_to_where_it_stands_says_so(self, stepwell, told):
         before = stepwell("threads", "--json").out
 

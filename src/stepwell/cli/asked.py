@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+
+from stepwell.cli.text import quoted
 
 F = TypeVar("F", bound=Callable[..., Any])
 VARIABLE: Final = "STEPWELL_DB"
@@ -38,7 +39,7 @@ class Asked:
     @property
     def db_flag(self) -> str:
         """What to add to a command that shall work on the same database."""
-        return f" --db {shlex.quote(str(self.db))}" if self.db is not None else ""
+        return f" --db {quoted(str(self.db))}" if self.db is not None else ""
 
 
 def with_common_options(command: F) -> F:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.subcommands import ListedFirst, example
-from stepwell.cli.text import ago, columns, count, name, pad, printable
+from stepwell.cli.text import ago, columns, count, name, pad, quoted
 from stepwell.threads import (
     delete_branch,
     find_checkpoint,
@@ -91,7 +90,7 @@ def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> No
         thread_id = find_thread(saver, thread)
         id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
         made = fork_thread(saver, thread_id, id, name=branch)
-    undo = f"stepwell branch delete{asked.db_flag} {shlex.quote(thread_id)} {shlex.quote(made.branch)}"
+    undo = f"stepwell branch delete{asked.db_flag} {quoted(thread_id)} {quoted(made.branch)}"
     if asked.json:
         print_json({"thread": thread_id, "branch": made.branch, "checkpoint": made.checkpoint_id, "undo": undo})
     else:
@@ -112,7 +111,7 @@ def rename(asked: Asked, thread: str, old: str, new: str) -> None:
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         made = rename_branch(saver, thread_id, old, new)
-    undo = f"stepwell branch rename{asked.db_flag} {shlex.quote(thread_id)} {shlex.quote(new)} {shlex.quote(old)}"
+    undo = f"stepwell branch rename{asked.db_flag} {quoted(thread_id)} {quoted(new)} {quoted(old)}"
     if asked.json:
         print_json({"thread": thread_id, "before": old, "branch": new, "checkpoint": made.checkpoint_id, "undo": undo})
     else:
@@ -133,7 +132,7 @@ def delete(asked: Asked, thread: str, branch: str, dry_run: bool) -> None:
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         gone = delete_branch(saver, thread_id, branch, dry_run=dry_run)
-    where = f"{shlex.quote(thread_id)} {shlex.quote(gone.branch)} {gone.checkpoint_id}"
+    where = f"{quoted(thread_id)} {quoted(gone.branch)} {gone.checkpoint_id}"
     undo = f"stepwell branch create{asked.db_flag} {where}"
     if asked.json:
         print_json(
@@ -177,7 +176,7 @@ def switch(asked: Asked, thread: str, branch: str) -> None:
 
 
 def _tell(what: str, undo: str) -> None:
-    click.echo(f"{what} To undo:\n  {printable(undo)}")
+    click.echo(f"{what} To undo:\n  {undo}")
 
 
 def _row(branch: BranchInfo) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.output import is_lost
 from stepwell.cli.place import Wish, choose_graph, find_place, warn_of_another_graph, with_place_options
 from stepwell.cli.slash import obey
-from stepwell.cli.text import checked, name
+from stepwell.cli.text import checked_of, name
 from stepwell.cli.turn import as_input
 
 
@@ -35,10 +35,9 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
     wish = Wish(**place)
     with opened(asked.path, runs=True, create=wish.begins, wait=wish.wait, way_out=wish.way_out) as saver:
         at = find_place(saver, wish)
-        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
         as_input(graph, "", at.graph)  # so that a graph one cannot talk to says so before anything is typed
-        warn_of_another_graph(at, before)
+        warn_of_another_graph(at)
         talk = Conversation(saver, graph, at, asked)
         click.echo(f"thread {name(at.thread_id)}  (/help, Ctrl-D leaves)", err=True)
         talk.pick_up()
@@ -77,12 +76,12 @@ def _exchange(talk: Conversation) -> bool:
 def _ask(prompt: str) -> str:
     """A line from the user; the prompt is for people only."""
     if not sys.stdin.isatty():
-        line = checked(sys.stdin.readline, "stdin")
+        line = checked_of(sys.stdin.readline, "stdin")
         if not line:
             raise EOFError
         return line.rstrip("\n")
     try:
-        return checked(lambda: input(prompt), "what was typed")
+        return checked_of(lambda: input(prompt), "what was typed")
     except EOFError:
         click.echo()
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from stepwell.cli.advice import CHAT, tell_notes, told
-from stepwell.cli.asjson import plain
+from stepwell.cli.asjson import as_json
 from stepwell.cli.asked import Asked
 from stepwell.cli.place import Place
 from stepwell.cli.text import printable
@@ -99,7 +98,7 @@ class Conversation:
         self.questions = questions
         for question in questions[:1]:
             value = question.value
-            text = value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+            text = value if isinstance(value, str) else as_json(value)
             click.secho(f"? {printable(text)}", fg="yellow")
 
     def _stopped(self) -> None:

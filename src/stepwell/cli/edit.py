@@ -18,9 +18,10 @@ from stepwell.cli.drafts import DraftError, new_draft, open_editor, read, writte
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import checked, name, printable
+from stepwell.cli.text import checked, checked_of, name, printable, quoted
 from stepwell.errors import InvalidUpdateError, StaleRunError, ThreadBusyError
 from stepwell.threads import Draft, Edited, Rewound, draft_edit, find_thread, save_edit, short_id
+from stepwell.threads.chain import MAIN
 from stepwell.threads.paths import format_path, parse_path
 
 
@@ -119,7 +120,7 @@ def _tell(asked: Asked, edited: Edited) -> None:
         changed = ", ".join(map(name, edited.changed))
         click.echo(
             f"{name(edited.branch)} is at {short_id(edited.checkpoint_id)} now, with another {changed}. To undo:\n"
-            f"  {printable(undo)}"
+            f"  {undo}"
         )
 
 
@@ -152,7 +153,7 @@ def _in_editor(asked: Asked, draft: Draft, save: Callable[[Mapping[str, Any]], E
 
 
 def _whole(path: Path, suffix: str, draft: Draft) -> Mapping[str, Any]:
-    content = read(checked(lambda: path.read_text(encoding="utf-8"), str(path)), suffix, str(path))
+    content = read(checked_of(lambda: path.read_text(encoding="utf-8"), str(path)), suffix, str(path))
     gone = [key for key in draft.content if key not in content]
     if gone:
         raise DraftError(f"{path}: {', '.join(gone)} is missing. A key cannot be taken away; give it another value.")
@@ -172,8 +173,9 @@ def _message(error: Exception) -> str:
 
 
 def _kept(asked: Asked, draft: Draft, path: Path) -> str:
-    branch = f" --branch {draft.branch}" if draft.branch != "main" else ""
-    return f"the draft is kept. Use it with: stepwell edit{asked.db_flag} {draft.thread_id}{branch} --from {path}"
+    branch = f" --branch {quoted(draft.branch)}" if draft.branch != MAIN else ""
+    where = f"{quoted(draft.thread_id)}{branch} --from {quoted(str(path))}"
+    return f"the draft is kept. Use it with: stepwell edit{asked.db_flag} {where}"
 
 
 # ------------------------------------------------------------------ without one
@@ -181,10 +183,10 @@ def _kept(asked: Asked, draft: Draft, path: Path) -> str:
 
 def _from(source: str) -> Mapping[str, Any]:
     if source == "-":
-        return read(checked(sys.stdin.read, "stdin"), "", "stdin")
+        return read(checked_of(sys.stdin.read, "stdin"), "", "stdin")
     path = Path(source)
     try:
-        return read(checked(lambda: path.read_text(encoding="utf-8"), source), path.suffix, source)
+        return read(checked_of(lambda: path.read_text(encoding="utf-8"), source), path.suffix, source)
     except OSError as error:
         raise click.UsageError(f"--from {source}: {error.strerror}.") from None
 
@@ -192,7 +194,7 @@ def _from(source: str) -> Mapping[str, Any]:
 def _with_sets(draft: Draft, sets: Sequence[str]) -> Mapping[str, Any]:
     content = copy.deepcopy(draft.content)
     for each in sets:
-        checked(each.__str__, "--set")
+        checked(each, "--set")
         path, equals, value = _split(each)
         if not equals:
             raise click.UsageError(f"--set {each}: write it as PATH=JSON, for example todos.0.done=true.")

@@ -9,7 +9,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.place import Place, graph_in
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import name, printable
+from stepwell.cli.text import name
 from stepwell.saves import Loaded
 from stepwell.threads import (
     find_checkpoint,
@@ -96,7 +96,7 @@ def command(
         what = f"thread {thread_name} is a copy of {name(thread_id)} {with_it}; its main is at"
     else:
         what = f"branch {name(forked.branch)} of thread {thread_name} begins at"
-    click.echo(f"{what} {short_id(forked.checkpoint_id)}. Go on in it with:\n  {printable(go_on)}")
+    click.echo(f"{what} {short_id(forked.checkpoint_id)}. Go on in it with:\n  {go_on}")
 
 
 def _go_on(asked: Asked, at: Place, begin: Loaded) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any, Final
 import click
 
 from stepwell.annotations import python_signature
+from stepwell.cli.text import quoted
 
 OFFLINE: Final = "stepwell.demo:conversation"
 """The graph that runs when none is named."""
@@ -20,7 +20,7 @@ OFFLINE: Final = "stepwell.demo:conversation"
 
 def graph_flag(spec: str) -> str:
     """What to add to a command that shall run the same graph."""
-    return "" if spec == OFFLINE else f" --graph {shlex.quote(spec)}"
+    return "" if spec == OFFLINE else f" --graph {quoted(spec)}"
 
 
 def load_graph(spec: str, saver: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any, Final
 
 import click
@@ -11,7 +10,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
-from stepwell.cli.text import ago, columns, count, name, one_line, printable
+from stepwell.cli.text import ago, columns, count, name, one_line, quoted
 from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_checkpoint, find_thread, read_log, short_id
 from stepwell.threads.chain import first_few
 
@@ -58,10 +57,10 @@ def command(
         return
     print_log(log, steps=steps)
     if log.next is not None:
-        branch_flag = f" --branch {shlex.quote(branch)}" if branch else ""
+        branch_flag = f" --branch {quoted(branch)}" if branch else ""
         flags = f"{branch_flag}{' --all' * leaves}{' --steps' * steps}{f' -n {limit}' if limit != PAGE else ''}"
-        go_on = f"stepwell log {shlex.quote(thread_id)}{flags} --before {short_id(log.next)}{asked.db_flag}"
-        click.echo(f"({count(log.left, 'more line')}; the next page: {printable(go_on)})", err=True)
+        go_on = f"stepwell log {quoted(thread_id)}{flags} --before {short_id(log.next)}{asked.db_flag}"
+        click.echo(f"({count(log.left, 'more line')}; the next page: {go_on})", err=True)
 
 
 def print_log(log: ThreadLog, *, steps: bool = False) -> None:

@@ -18,7 +18,7 @@ from stepwell.cli.asjson import plain
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, UNWRITTEN, USAGE, exit_code
 from stepwell.cli.output import guarded, width
-from stepwell.cli.text import printable
+from stepwell.cli.text import printable, warn_person
 from stepwell.errors import AmbiguousIdError, StepwellError, StoredTypeWarning
 from stepwell.version import __version__
 from stepwell.warnings import StepwellWarning
@@ -175,7 +175,7 @@ def _show_warning(
 ) -> None:
     """A warning of ours without the line of ours that gave it; any other as Python shows it."""
     if issubclass(category, StepwellWarning | StoredTypeWarning):
-        click.echo(f"{click.style('Warning:', fg='yellow')} {printable(str(message))}", err=True)
+        warn_person(str(message))
     else:
         SHOW_WARNING(message, category, filename, lineno, file, line)
 

@@ -30,7 +30,7 @@ def command(asked: Asked, thread: str, changes: tuple[str, ...]) -> None:
       stepwell meta trip project=
     """
     for each in changes:
-        checked(each.__str__, "the metadata")
+        checked(each, "the metadata")
     words = [(each, *each.partition("=")) for each in changes]
     gone = [key for _, key, equals, value in words if key and equals and not value]
     given = pairs_in(tuple(each for each, key, equals, value in words if not (key and equals and not value)))

@@ -24,6 +24,8 @@ class Output:
         """How many characters were taken, which is all of them."""
         try:
             self._stream.write(text)
+        except UnicodeEncodeError as error:  # nothing of it is written yet
+            self.write(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
         except OSError as error:
             self._give_up(error)
         return len(text)
@@ -38,7 +40,11 @@ class Output:
     def _give_up(self, error: OSError) -> None:
         self.lost = self.lost or error
         with suppress(OSError):  # what is still in the stream's buffer would fail again when Python leaves
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            try:
+                os.dup2(nowhere, self._stream.fileno())
+            finally:
+                os.close(nowhere)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

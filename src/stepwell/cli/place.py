@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -13,7 +12,7 @@ from stepwell.cli.database import WAIT_S
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import OFFLINE, graph_flag
 from stepwell.cli.surroundings import surroundings
-from stepwell.cli.text import one_line
+from stepwell.cli.text import one_line, quoted, warn_person
 from stepwell.errors import CheckpointNotFoundError, ThreadNotFoundError
 from stepwell.threads import ThreadSaver, find_thread, latest_thread, load_checkpoint, new_thread_id, open_questions
 
@@ -59,8 +58,8 @@ class Place:
     """A thread and a branch of it. `is_new`: nothing was said there yet; `title`: the first thing that was.
 
     wait: seconds that a run waits for another run of the thread to end. graph: the one that runs here, as MODULE:NAME;
-    "" where nothing says so. head: the checkpoint it stood at when it was found; due: the nodes of a turn that was
-    not finished there, () while another run is at it or a question waits.
+    "" where nothing says so; graph_before: the one that ran here last. head: the checkpoint it stood at when it was
+    found; due: the nodes of a turn that was not finished there, () while another run is at it or a question waits.
     """
 
     thread_id: str
@@ -69,6 +68,7 @@ class Place:
     title: str = ""
     wait: float = WAIT_S
     graph: str = ""
+    graph_before: str = ""
     head: str | None = None
     due: tuple[str, ...] = ()
 
@@ -84,9 +84,7 @@ class Place:
     @property
     def flags(self) -> str:
         """What to add to a command that shall carry on here."""
-        return f" --thread {shlex.quote(self.thread_id)}" + (
-            f" --branch {shlex.quote(self.branch)}" if self.branch else ""
-        )
+        return f" --thread {quoted(self.thread_id)}" + (f" --branch {quoted(self.branch)}" if self.branch else "")
 
     @property
     def graph_flag(self) -> str:
@@ -184,7 +182,7 @@ def choose_graph(at: Place, spec: str | None) -> str:
 
     GraphForgotten, with the flag to give, when --graph is missing.
     """
-    before = at.graph
+    before = at.graph_before = at.graph
     if spec is None and not at.is_new and before != OFFLINE:
         raise GraphForgotten(
             f"thread {at.thread_id!r} belongs to another graph. Go on in it with{at.graph_flag}."
@@ -196,7 +194,7 @@ def choose_graph(at: Place, spec: str | None) -> str:
     return at.graph
 
 
-def warn_of_another_graph(at: Place, before: str) -> None:
+def warn_of_another_graph(at: Place) -> None:
     """Says that another graph runs here than before, once nothing speaks against it any more."""
-    if before not in ("", at.graph):
-        click.echo(f"Warning: thread {at.thread_id!r} was run by {before} before; now {at.graph} runs in it.", err=True)
+    if at.graph_before not in ("", at.graph):
+        warn_person(f"thread {at.thread_id!r} was run by {at.graph_before} before; now {at.graph} runs in it.")

@@ -26,7 +26,7 @@ def command(asked: Asked, thread: str, title: str) -> None:
       stepwell rename 01a2 "Trip to Kyoto"
       stepwell rename 01a2 ""
     """
-    checked(title.__str__, "the title")
+    checked(title, "the title")
     with opened(asked.path) as saver:
         renamed = rename_thread(saver, find_thread(saver, thread), title)
     if asked.json:

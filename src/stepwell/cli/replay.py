@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from typing import Any
 
 import click
@@ -16,7 +15,7 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_questions
 from stepwell.cli.place import choose_graph, place_in, warn_of_another_graph
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import count, name, printable
+from stepwell.cli.text import count, name, quoted
 from stepwell.threads import (
     CheckpointDiff,
     Replayed,
@@ -68,12 +67,11 @@ def command(
         id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
         replay = plan_replay(saver, thread_id, id, turns=turns, of=of)
         at = place_in(saver, thread_id, of)
-        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
-        warn_of_another_graph(at, before)
+        warn_of_another_graph(at)
         new = begin_replay(saver, replay, name=branch or "")
         at = dataclasses.replace(at, branch=new, head=replay.begin)
-        here = f"stepwell resume{asked.db_flag}{at.graph_flag} {shlex.quote(thread_id)} --branch {shlex.quote(new)}"
+        here = f"stepwell resume{asked.db_flag}{at.graph_flag} {quoted(thread_id)} --branch {quoted(new)}"
         again = Again(go_on=here, answer=f"{here} --answer JSON")
 
         def run(given: Any, _config: Any) -> None:
@@ -95,9 +93,9 @@ def _tell(replayed: Replayed, found: CheckpointDiff, again: Again, stat: bool) -
     print_diff(found, stat)
     print_questions(replayed.questions)
     if replayed.questions:
-        click.echo(f"answer with: {printable(again.answer)}", err=True)
+        click.echo(f"answer with: {again.answer}", err=True)
     elif replayed.next:
-        click.echo(f"stopped before {', '.join(replayed.next)}; go on with: {printable(again.go_on)}", err=True)
+        click.echo(f"stopped before {', '.join(replayed.next)}; go on with: {again.go_on}", err=True)
 
 
 def _json(replayed: Replayed, found: CheckpointDiff, stat: bool) -> dict[str, Any]:

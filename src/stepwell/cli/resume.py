@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_ended, print_questions
 from stepwell.cli.place import Place, choose_graph, place_in, warn_of_another_graph
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import checked
+from stepwell.cli.text import checked, quoted
 from stepwell.errors import UnfinishedQuestionError
 from stepwell.threads import Stopped, find_thread, only_question, read_stop, resume_input
 
@@ -84,9 +83,8 @@ def command(
         at.wait = wait
         stopped = read_stop(saver, at.thread_id, branch=branch)
         given = _given(asked, at, stopped, answers, approve)
-        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
-        warn_of_another_graph(at, before)
+        warn_of_another_graph(at)
         again = _again(asked, at)
         ended = carry_out(asked, saver, at, graph, given, again, says_new=False)
     print_ended(asked, at, ended, again)
@@ -106,7 +104,7 @@ def answers_in(texts: Sequence[str], stopped: Stopped) -> Mapping[str, Any]:
     """{question id: answer} of what was typed: `ID=ANSWER`, or the answer alone where one question is open."""
     found: dict[str, Any] = {}
     for text in texts:
-        checked(text.__str__, "--answer")
+        checked(text, "--answer")
         head, equals, rest = text.partition("=")
         named = [question.id for question in stopped.questions if equals and head and question.id.startswith(head)]
         if len(named) > 1:
@@ -135,6 +133,6 @@ def _how_to_answer(asked: Asked, at: Place, stopped: Stopped) -> str:
 
 
 def _again(asked: Asked, at: Place) -> Again:
-    branch = f" --branch {shlex.quote(at.branch)}" if at.branch else ""
-    here = f"stepwell resume{asked.db_flag}{at.graph_flag} {shlex.quote(at.thread_id)}{branch}"
+    branch = f" --branch {quoted(at.branch)}" if at.branch else ""
+    here = f"stepwell resume{asked.db_flag}{at.graph_flag} {quoted(at.thread_id)}{branch}"
     return Again(go_on=here, answer=f"{here} --answer JSON")

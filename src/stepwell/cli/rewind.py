@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
 import click
@@ -11,8 +10,9 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import name, printable
+from stepwell.cli.text import name, quoted
 from stepwell.threads import Rewound, find_checkpoint, find_thread, rewind_thread, short_id, steps_back, turns_back
+from stepwell.threads.chain import MAIN
 
 ALREADY: Final = "{branch} is at {at} already. Nothing was changed."
 
@@ -66,10 +66,15 @@ def command(
     click.echo(
         f"{name(rewound.branch)} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:"
     )
-    click.echo(f"  {printable(undo)}")
+    click.echo(f"  {undo}")
 
 
 def undo_of(rewound: Rewound, db_flag: str) -> str:
     """The command that takes a rewind back."""
-    branch = f" --branch {shlex.quote(rewound.branch)}" if rewound.branch != "main" else ""
-    return f"stepwell rewind{db_flag} {shlex.quote(rewound.thread_id)} {rewound.before}{branch}"
+    return rewind_command(rewound.thread_id, rewound.branch, rewound.before, db_flag)
+
+
+def rewind_command(thread_id: str, branch: str, checkpoint_id: str, db_flag: str) -> str:
+    """The command that moves a branch to a checkpoint."""
+    flag = f" --branch {quoted(branch)}" if branch != MAIN else ""
+    return f"stepwell rewind{db_flag} {quoted(thread_id)} {checkpoint_id}{flag}"

@@ -13,11 +13,10 @@ from stepwell.cli.database import opened
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_ended, unfinished
 from stepwell.cli.place import Place, Wish, choose_graph, find_place, warn_of_another_graph, with_place_options
-from stepwell.cli.rewind import undo_of
-from stepwell.cli.text import checked, name, printable
+from stepwell.cli.rewind import rewind_command
+from stepwell.cli.text import checked, checked_of, name, warn_person
 from stepwell.cli.turn import answer_in, as_input
 from stepwell.errors import EmptyInputError, InvalidUpdateError
-from stepwell.threads import Rewound, ThreadSaver
 from stepwell.threads.chain import MAIN
 
 
@@ -54,22 +53,25 @@ def command(
         at = find_place(saver, wish)
         if resume and unfinished(saver, at) is None:
             raise EmptyInputError(f"there is nothing to finish in thread {at.thread_id!r}. Say something with -m TEXT.")
-        before = at.graph
         graph = load_graph(choose_graph(at, spec), saver)
         if isinstance(given, str):
             at.entitle(given)
             given = as_input(graph, given, at.graph)
-        warn_of_another_graph(at, before)
         here = f"stepwell run{asked.db_flag}{at.graph_flag}{at.flags}"
         again = Again(go_on=f"{here} --resume", answer=f"{here} --answer TEXT")
-        if at.due and not resume and answer is None:
-            _warn_of_what_was_cut_off(asked, again, at)
+        says_new = not resume and answer is None
+
+        def begun() -> None:
+            warn_of_another_graph(at)
+            if at.due and says_new:
+                _warn_of_what_was_cut_off(asked, again, at)
+
         if not asked.json and at.is_new:
             click.echo(f"thread {name(at.thread_id)}", err=True)
         try:
-            ended = carry_out(asked, saver, at, graph, given, again, says_new=not resume and answer is None)
+            ended = carry_out(asked, saver, at, graph, given, again, says_new=says_new, begun=begun)
         except InvalidUpdateError as error:
-            if input_json is None or not _stands_where_it_was(saver, at):
+            if input_json is None or (asked.go_on and asked.heard):
                 raise
             raise click.UsageError(f"--input: {error}") from None
     print_ended(asked, at, ended, again)
@@ -77,19 +79,11 @@ def command(
 
 def _warn_of_what_was_cut_off(asked: Asked, again: Again, at: Place) -> None:
     """Says that a turn stays without an end when something new is said, and how to go back and finish it."""
-    back = Rewound(at.thread_id, at.branch or "main", before=at.head or "", now="")
-    click.echo(
-        f"Warning: the last turn was cut off before {printable(', '.join(at.due))} and stays so, since something new "
-        f"is said. To go back and finish it:\n  {printable(undo_of(back, asked.db_flag))}\n  "
-        f"{printable(again.go_on)}",
-        err=True,
+    back = rewind_command(at.thread_id, at.branch or MAIN, at.head or "", asked.db_flag)
+    warn_person(
+        f"the last turn was cut off before {', '.join(at.due)} and stays so, since something new is said. "
+        f"To go back and finish it:\n  {back}\n  {again.go_on}"
     )
-
-
-def _stands_where_it_was(saver: ThreadSaver, at: Place) -> bool:
-    """Whether nothing of the turn was saved: what the state refused then was the input itself."""
-    heads = {head.name: head.checkpoint_id for head in saver.branches(at.thread_id)}
-    return heads.get(at.branch or MAIN) == at.head
 
 
 def _given(message: str | None, input_json: str | None, answer: str | None, resume: bool) -> Any:
@@ -98,7 +92,7 @@ def _given(message: str | None, input_json: str | None, answer: str | None, resu
     if len(ways) + resume > 1:
         raise click.UsageError("-m, --input, --answer and --resume each are the input of the turn: give one of them.")
     for way in ways:
-        checked(way.__str__, "the input of the turn")
+        checked(way, "the input of the turn")
     if resume:
         return None
     if answer is not None:
@@ -122,4 +116,4 @@ def _some_input(value: Any) -> Any:
 
 def _piped() -> str:
     """What stdin holds; nothing when a person sits at it, or when it is closed."""
-    return "" if sys.stdin is None or sys.stdin.isatty() else checked(sys.stdin.read, "stdin").strip()
+    return "" if sys.stdin is None or sys.stdin.isatty() else checked_of(sys.stdin.read, "stdin").strip()

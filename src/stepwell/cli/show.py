@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import click
 
-from stepwell.cli.asjson import plain, print_json
+from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.text import count, folded, name, printable
@@ -118,7 +117,7 @@ def _wrote_text(wrote: Any) -> str:
 
 
 def _value_text(value: Any, full: bool) -> str:
-    text = json.dumps(plain(value), ensure_ascii=False)
+    text = as_json(value)
     return printable(text if full else folded(text))
 
 

@@ -11,6 +11,7 @@ import click
 from stepwell.cli.advice import CHAT, told
 from stepwell.cli.conversation import Conversation
 from stepwell.cli.log import PAGE, print_log
+from stepwell.cli.place import Place
 from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.text import count, name, printable
 from stepwell.cli.threads import print_threads
@@ -24,6 +25,7 @@ from stepwell.threads import (
     short_id,
     turns_back,
 )
+from stepwell.threads.chain import MAIN
 
 HELP: Final = """\
 /new              begin a new thread
@@ -60,7 +62,7 @@ def _help(_talk: Conversation, _rest: str) -> None:
 
 
 def _new(talk: Conversation, _rest: str) -> None:
-    talk.move_to(dataclasses.replace(talk.at, thread_id=new_thread_id(), branch=None, is_new=True, title=""))
+    talk.move_to(Place(new_thread_id(), is_new=True, wait=talk.at.wait, graph=talk.at.graph))
     click.echo(f"thread {talk.at.thread_id}", err=True)
 
 
@@ -98,10 +100,10 @@ def _fork(talk: Conversation, rest: str) -> None:
     if talk.at.is_new:
         click.echo("Nothing was said here yet.", err=True)
         return
-    head = talk.at.branch or "main"
+    head = talk.at.branch or MAIN
     begin = find_checkpoint(talk.saver, talk.at.thread_id, head)
     forked = fork_thread(talk.saver, talk.at.thread_id, begin, name=rest)
-    talk.move_to(dataclasses.replace(talk.at, thread_id=forked.thread_id, branch=forked.branch))
+    talk.move_to(dataclasses.replace(talk.at, branch=forked.branch, head=forked.checkpoint_id, due=()))
     click.echo(f"You are in branch {name(forked.branch)} now; {name(head)} stays as it is.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.subcommands import ListedFirst, example
-from stepwell.cli.text import ago, columns, name, one_line, pad, printable
+from stepwell.cli.text import ago, columns, name, one_line, pad, quoted
 from stepwell.threads import delete_tag, find_checkpoint, find_thread, list_tags, move_tag, short_id, tag_checkpoint
 from stepwell.types import TagInfo
 
@@ -72,7 +71,7 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         made = tag_checkpoint(saver, thread_id, tag, _id(saver, thread_id, checkpoint), note=note)
-    undo = f"stepwell tag delete{asked.db_flag} {shlex.quote(thread_id)} {shlex.quote(tag)}"
+    undo = f"stepwell tag delete{asked.db_flag} {quoted(thread_id)} {quoted(tag)}"
     if asked.json:
         print_json({"thread": thread_id, **_row(made), "undo": undo})
     else:
@@ -91,8 +90,8 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         moved = move_tag(saver, thread_id, tag, _id(saver, thread_id, checkpoint), note=note)
-    where = f"{shlex.quote(thread_id)} {shlex.quote(tag)} {moved.before.checkpoint_id}"
-    old = f" --note {shlex.quote(moved.before.note)}" if moved.before.note != moved.tag.note else ""
+    where = f"{quoted(thread_id)} {quoted(tag)} {moved.before.checkpoint_id}"
+    old = f" --note {quoted(moved.before.note)}" if moved.before.note != moved.tag.note else ""
     undo = f"stepwell tag move{asked.db_flag} {where}{old}"
     if asked.json:
         print_json({"thread": thread_id, **_row(moved.tag), "before": moved.before.checkpoint_id, "undo": undo})
@@ -111,8 +110,8 @@ def delete(asked: Asked, thread: str, tag: str) -> None:
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         gone = delete_tag(saver, thread_id, tag)
-    note = f" --note {shlex.quote(gone.note)}" if gone.note else ""
-    where = f"{shlex.quote(thread_id)} {shlex.quote(tag)} {gone.checkpoint_id}"
+    note = f" --note {quoted(gone.note)}" if gone.note else ""
+    where = f"{quoted(thread_id)} {quoted(tag)} {gone.checkpoint_id}"
     undo = f"stepwell tag create{asked.db_flag} {where}{note}"
     if asked.json:
         print_json({"thread": thread_id, **_row(gone), "undo": undo})
@@ -125,7 +124,7 @@ def _id(saver: Any, thread_id: str, checkpoint: str | None) -> str | None:
 
 
 def _tell(what: str, undo: str) -> None:
-    click.echo(f"{what} To undo:\n  {printable(undo)}")
+    click.echo(f"{what} To undo:\n  {undo}")
 
 
 def _row(tag: TagInfo) -> dict[str, Any]:

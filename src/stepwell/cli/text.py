@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,6 +14,8 @@ import click
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that steer a terminal or turn its text round, which what somebody stored must not be able to; and halves
 of characters, which cannot be printed."""
+NAMED: Final = {"\n": "\\n", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
+"""What a shell's $'…' writes in another way than as bytes."""
 SPANS: Final = ((60, "s", 1), (3600, "min", 60), (86_400, "h", 3600), (float("inf"), "d", 86_400))
 
 
@@ -24,6 +27,18 @@ def printable(text: str) -> str:
 def name(text: str) -> str:
     """An id or a name as it is printed between other things: on one line, each control character visible."""
     return printable(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def quoted(text: str) -> str:
+    """`text` as a word of a shell that can be printed, and copied: with control characters, in the form $'…'."""
+    if not CONTROL.search(text) and not set(text) & {"\n", "\t"}:
+        return shlex.quote(text)
+    return "$'" + "".join(NAMED.get(each) or _escaped(each) for each in text) + "'"
+
+
+def warn_person(text: str) -> None:
+    """Prints a warning on stderr."""
+    click.echo(f"{click.style('Warning:', fg='yellow')} {printable(text)}", err=True)
 
 
 def one_line(text: str, width: int) -> str:
@@ -88,19 +103,38 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def checked(read: Callable[[], str], source: str) -> str:
-    """The text that `read` gives; UsageError where bytes of it were no UTF-8, which Python may let in as surrogates."""
+def checked(text: str, source: str) -> str:
+    """`text`; UsageError where bytes of it were no UTF-8, which Python may let in as surrogates."""
     try:
-        text = read()
         text.encode()
-    except UnicodeError:
-        raise click.UsageError(f"{source} is not UTF-8.") from None
+    except UnicodeEncodeError:
+        raise _not_utf8(source) from None
     return text
+
+
+def checked_of(read: Callable[[], str], source: str) -> str:
+    """The text that `read` gives; UsageError where bytes of it are no UTF-8."""
+    try:
+        return checked(read(), source)
+    except UnicodeDecodeError:
+        raise _not_utf8(source) from None
+
+
+def _not_utf8(source: str) -> click.UsageError:
+    return click.UsageError(f"{source} is not UTF-8.")
 
 
 def _visible(character: str) -> str:
     code = ord(character)
     return chr(0x2400 + code) if code < 0x20 else f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _escaped(character: str) -> str:
+    """A character that a terminal would obey as its bytes, in octal: of these a shell reads three digits, no more."""
+    if not CONTROL.match(character):
+        return character
+    halves = "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", halves))
 
 
 def _width(character: str) -> int:

@@ -15,6 +15,7 @@ from stepwell.cli.moments import span_text
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line, pad, size_text
 from stepwell.threads import ThreadPage, ThreadRow, browse_threads
+from stepwell.threads.chain import MAIN
 
 SORTS: Final = ("updated", "created", "title", "size", "turns", "messages")
 COLOURS: Final = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
@@ -82,7 +83,7 @@ def print_threads(page: ThreadPage, offset: int = 0, *, is_long: bool = False) -
 
 
 def _cells(row: ThreadRow, is_long: bool) -> tuple[str, ...]:
-    named = [branch for branch in row.branches if "@" not in branch and branch != "main"]
+    named = [branch for branch in row.branches if "@" not in branch and branch != MAIN]
     branches = f"[{', '.join(map(name, named))}] " if named else ""
     front = (name(row.thread_id), ago(row.updated_at), row.status, f"{row.checkpoints:,}")
     return (*front, *(_long_cells(row) if is_long else ()), branches + row.title)

@@ -12,10 +12,10 @@ import click
 
 from stepwell.cli.stopping import stoppable
 from stepwell.threads import said_in
+from stepwell.threads.turns import MESSAGES
 from stepwell.types import Command, Interrupt
 
 ASSISTANT: Final = "assistant"
-MESSAGES: Final = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,26 @@ class Words:
         self._say(said.text)
 
 
-def run_turn(graph: Any, given: Any, config: Mapping[str, Any], say: Callable[[str], None]) -> Ended:
-    """Runs the graph on `given` until it ends or asks; `say` gets the assistant's words while they come."""
+def run_turn(
+    graph: Any,
+    given: Any,
+    config: Mapping[str, Any],
+    say: Callable[[str], None],
+    begun: Callable[[], None] = lambda: None,
+) -> Ended:
+    """Runs the graph on `given` until it ends or asks; `say` gets the assistant's words while they come.
+
+    begun: called with everything that happens, as soon as the input is taken in and before it is said.
+    """
     words = Words(say)
     with stoppable() as switch:
         stopping = {**config, "callbacks": [switch]}
         with closing(graph.stream(given, stopping, stream_mode=["messages", "updates"])) as stream:
             for mode, event in stream:
+                begun()
                 if mode == "messages":
                     words.take(event[0])
+    begun()
     state = graph.get_state(config)
     values = state.values if isinstance(state.values, Mapping) else {"value": state.values}
     return Ended(
