@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, name, one_line, pad
@@ -19,10 +20,16 @@ LEAST_VALUE: Final = 12
 
 
 @click.command("blame")
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("path", required=False)
-@click.option("--at", "checkpoint", metavar="CHECKPOINT", help="The state of this checkpoint, instead of main's head.")
-@click.option("--branch", help="The state of this branch's head.")
+@click.option(
+    "--at",
+    "checkpoint",
+    metavar="CHECKPOINT",
+    shell_complete=checkpoints,
+    help="The state of this checkpoint, instead of main's head.",
+)
+@click.option("--branch", shell_complete=branches, help="The state of this branch's head.")
 @with_common_options
 @click.pass_obj
 def command(asked: Asked, thread: str, path: str | None, checkpoint: str | None, branch: str | None) -> None:

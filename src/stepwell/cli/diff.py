@@ -9,6 +9,7 @@ import click
 
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.text import ago, count, name, printable
 from stepwell.threads import (
@@ -28,10 +29,16 @@ COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("diff")
-@click.argument("thread")
-@click.argument("checkpoint", required=False)
-@click.argument("other", required=False)
-@click.option("--to", "other_thread", metavar="THREAD", help="OTHER is a checkpoint of this thread; its head if none.")
+@click.argument("thread", shell_complete=thread_ids)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@click.argument("other", required=False, shell_complete=checkpoints)
+@click.option(
+    "--to",
+    "other_thread",
+    metavar="THREAD",
+    shell_complete=thread_ids,
+    help="OTHER is a checkpoint of this thread; its head if none.",
+)
 @click.option("--stat", is_flag=True, help="How much changed in each key, and not what.")
 @with_common_options
 @click.pass_obj

@@ -13,6 +13,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.drafts import DraftError, new_draft, open_editor, read, written
 from stepwell.cli.graphs import load_graph
@@ -36,8 +37,8 @@ from stepwell.threads.paths import format_path, parse_path
         "stepwell edit 01a2 --from state.yaml",
     ),
 )
-@click.argument("thread")
-@click.option("--branch", help="Edit where this branch stands instead of main.")
+@click.argument("thread", shell_complete=thread_ids)
+@click.option("--branch", shell_complete=branches, help="Edit where this branch stands instead of main.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=JSON", help="Change one value; no editor is opened.")
 @click.option("--from", "source", metavar="FILE", help="Take the state from a file; `-` is stdin. Other keys stay.")
 @click.option("--print", "only_print", is_flag=True, help="Print the state as it would be edited, and change nothing.")

@@ -6,6 +6,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.place import Place, graph_in
 from stepwell.cli.subcommands import example
@@ -33,8 +34,8 @@ from stepwell.threads.turns import MESSAGES
         "stepwell fork 01a2 --into fresh --cut",
     ),
 )
-@click.argument("thread")
-@click.argument("checkpoint", required=False)
+@click.argument("thread", shell_complete=thread_ids)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
 @click.option("--turns", type=click.IntRange(min=1), help="Begin so many turns before the latest.")
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else fork-1, fork-2, …")
 @click.option("--into", metavar="ID", help="Begin a thread of this id instead of a branch; `new` makes up an id.")

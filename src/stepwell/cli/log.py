@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line, quoted
@@ -19,10 +20,10 @@ PAGE: Final = 30
 
 
 @click.command("log")
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.option("--steps", is_flag=True, help="One checkpoint a line; without it, one turn.")
 @click.option("--all", "leaves", is_flag=True, help="Also the ends that forks and rewinds left behind.")
-@click.option("--branch", help="Only the line of this branch.")
+@click.option("--branch", shell_complete=branches, help="Only the line of this branch.")
 @click.option(
     "-n",
     "--limit",

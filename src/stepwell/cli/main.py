@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "sweep": "Delete the threads whose time is over.",
     "rename": "Give a thread a title.",
     "meta": "Show or set metadata of a thread.",
+    "completion": "Print what makes a shell complete our commands, threads and branches.",
     "tui": "Browse the threads on the whole terminal.",
     "delete": "Delete threads with all that is stored of them.",
     "prune": "Take older checkpoints of threads away.",

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from stepwell.cli.completing import branches, thread_ids
 from stepwell.cli.database import WAIT_S
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import OFFLINE, graph_flag
@@ -107,10 +108,17 @@ def with_place_options(command: F) -> F:
             metavar="SECONDS",
             help="How long to wait while another run holds the thread, or a process the database.",
         ),
-        click.option("--branch", help="Carry on in this branch of the thread instead of main."),
+        click.option(
+            "--branch", shell_complete=branches, help="Carry on in this branch of the thread instead of main."
+        ),
         click.option("--new", is_flag=True, help="Begin the thread that --thread names; it must not exist."),
         click.option("--last", is_flag=True, help="Carry on in the thread that was active last."),
-        click.option("--thread", metavar="ID", help="Carry on in this thread: its id, or the beginning of it."),
+        click.option(
+            "--thread",
+            metavar="ID",
+            shell_complete=thread_ids,
+            help="Carry on in this thread: its id, or the beginning of it.",
+        ),
     ):
         command = option(command)
     return command

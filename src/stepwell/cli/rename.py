@@ -6,13 +6,14 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.text import checked, name
 from stepwell.threads import find_thread, rename_thread
 
 
 @click.command("rename")
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("title")
 @with_common_options
 @click.pass_obj

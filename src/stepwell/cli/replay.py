@@ -9,6 +9,7 @@ import click
 
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.diff import diff_json, print_diff
 from stepwell.cli.graphs import load_graph
@@ -38,8 +39,8 @@ from stepwell.threads import (
         "stepwell replay 01a2 --of oslo --stat",
     ),
 )
-@click.argument("thread")
-@click.argument("checkpoint", required=False)
+@click.argument("thread", shell_complete=thread_ids)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
 @click.option("--turns", type=click.IntRange(min=1), default=1, show_default=True, help="Run so many turns again.")
 @click.option("--of", metavar="BRANCH", help="Run again what was said in this branch instead of main.")
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else replay-1, replay-2, …")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, thread_ids
 from stepwell.cli.database import WAIT_S, opened
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import load_graph
@@ -36,7 +37,7 @@ class QuestionOpen(click.ClickException):
         "stepwell resume 01a2 --branch oslo --graph my_app.graph:graph",
     ),
 )
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.option(
     "--answer",
     "answers",
@@ -46,7 +47,7 @@ class QuestionOpen(click.ClickException):
     "What is no JSON is taken as text.",
 )
 @click.option("--approve/--reject", "approve", default=None, help="Answer the open question with yes or no.")
-@click.option("--branch", help="Go on in this branch instead of main.")
+@click.option("--branch", shell_complete=branches, help="Go on in this branch instead of main.")
 @click.option(
     "--graph", "spec", metavar="MODULE:NAME", help="The graph; else the one that ran in the thread, if offline."
 )

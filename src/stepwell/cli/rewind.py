@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import name, quoted
@@ -23,11 +24,11 @@ ALREADY: Final = "{branch} is at {at} already. Nothing was changed."
         "stepwell rewind 01a2", "stepwell rewind 01a2 --turns 3", "stepwell rewind 01a2 3f9c2ab --branch oslo"
     ),
 )
-@click.argument("thread")
-@click.argument("checkpoint", required=False)
+@click.argument("thread", shell_complete=thread_ids)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
 @click.option("--turns", type=click.IntRange(min=1), help="Back by so many turns. The default is one.")
 @click.option("--steps", type=click.IntRange(min=1), help="Back by so many checkpoints.")
-@click.option("--branch", help="Which branch goes back, instead of main.")
+@click.option("--branch", shell_complete=branches, help="Which branch goes back, instead of main.")
 @with_common_options
 @click.pass_obj
 def command(

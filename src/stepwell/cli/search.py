@@ -12,6 +12,7 @@ import click
 
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import holds_something, opened
 from stepwell.cli.moments import Moment
 from stepwell.cli.output import width
@@ -25,7 +26,14 @@ WORTH_TELLING: Final = 50
 
 @click.command("search")
 @click.argument("words", nargs=-1, required=True, metavar="TEXT...")
-@click.option("--thread", "threads", multiple=True, metavar="THREAD", help="Only in this thread; may be repeated.")
+@click.option(
+    "--thread",
+    "threads",
+    multiple=True,
+    metavar="THREAD",
+    shell_complete=thread_ids,
+    help="Only in this thread; may be repeated.",
+)
 @click.option("--role", "roles", multiple=True, metavar="ROLE", help="Only what you, assistant, tool, … said.")
 @click.option("--since", type=Moment(), help="Only what was said since then: 2d (ago), 2026-11-30.")
 @click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only where the metadata says so.")

@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches, checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.text import count, folded, name, printable
 from stepwell.threads import (
@@ -27,9 +28,9 @@ LAST: Final = 20
 
 
 @click.command("show")
-@click.argument("thread")
-@click.argument("checkpoint", required=False)
-@click.option("--branch", help="The head of this branch, instead of main's.")
+@click.argument("thread", shell_complete=thread_ids)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@click.option("--branch", shell_complete=branches, help="The head of this branch, instead of main's.")
 @click.option("--ns", metavar="NAMESPACE", help="The graph that ran inside the thread's graph in this namespace.")
 @click.option("--messages", type=click.IntRange(min=0), metavar="N", help=f"The last N messages; else {LAST}.")
 @click.option("--full", is_flag=True, help="Every message, and long values in full.")

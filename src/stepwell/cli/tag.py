@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.subcommands import ListedFirst, example
@@ -39,7 +40,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=example("stepwell tag list 01a2", "stepwell tag list 01a2 --json"))
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @with_common_options
 @click.pass_obj
 def list_(asked: Asked, thread: str) -> None:
@@ -60,9 +61,9 @@ def list_(asked: Asked, thread: str) -> None:
 
 
 @command.command(epilog=example("stepwell tag create 01a2 good", "stepwell tag create 01a2 start 3f9c2ab --note first"))
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("tag")
-@click.argument("checkpoint", required=False)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
 @click.option("--note", default="", help="What to remember of it.")
 @with_common_options
 @click.pass_obj
@@ -79,9 +80,9 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
 
 
 @command.command(epilog=example("stepwell tag move 01a2 good", "stepwell tag move 01a2 good 3f9c2ab --note better"))
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("tag")
-@click.argument("checkpoint", required=False)
+@click.argument("checkpoint", required=False, shell_complete=checkpoints)
 @click.option("--note", default=None, help="Another note; without it the note stays.")
 @with_common_options
 @click.pass_obj
@@ -101,7 +102,7 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
 
 
 @command.command(epilog=example("stepwell tag delete 01a2 good"))
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("tag")
 @with_common_options
 @click.pass_obj
