@@ -29,6 +29,13 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
     """Talk to a graph in a thread that remembers. Without --thread a new one begins.
 
     A thread that --thread names must exist; --new begins it. Ctrl-C stops an answer, Ctrl-D leaves, /help tells more.
+
+    \b
+    Examples:
+      stepwell chat                            begin a thread
+      stepwell chat --last                     carry on in the latest one
+      stepwell chat --thread trip --branch oslo
+      stepwell chat --graph shop:graph         with a graph of your own
     """
     if asked.json:
         raise click.UsageError("a chat is for people. For programs there is `stepwell run --json`.")

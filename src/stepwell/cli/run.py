@@ -42,6 +42,14 @@ def command(
     """Run one turn without a terminal: the message comes from -m or stdin, the answer goes to stdout.
 
     Without --thread it begins a new thread and names it on stderr. With --json the answer is one object.
+
+    \b
+    Examples:
+      stepwell run -m "My name is Ada."
+      stepwell run --last -m "What is my name?"
+      git diff | stepwell run --thread review --new
+      stepwell run --thread pay --answer yes   answer what it asked
+      stepwell run --thread trip --resume      finish a turn that stopped
     """
     given = _given(message, input_json, answer, resume)
     wish = Wish(**place)
