@@ -58,7 +58,7 @@ def call(app: Any, driver: str, given: Any, thread: str) -> Any:
     return asyncio.run(app.ainvoke(given, config(thread)))
 
 
-def _wait_for(file: str) -> None:
+def wait_for(file: str) -> None:
     """Until the file is there."""
     end = time.monotonic() + PATIENCE_S
     while not Path(file).exists():
@@ -128,7 +128,7 @@ def hold(
     def stay(text: str) -> None:
         if text == name:
             Path(holding).touch()
-            _wait_for(until)
+            wait_for(until)
 
     with SqliteSaver.from_conn_string(path, lease_s=lease_s) as saver:
         app = talk(stay, driver).compile(checkpointer=saver)
@@ -198,7 +198,7 @@ def answer(path: str, thread: str, acts: str, go: str, on_busy: str, driver: str
     """Answers the question once `go` is there; "done", or the name of the error."""
     with SqliteSaver.from_conn_string(path) as saver:
         app = approval(acts).compile(checkpointer=saver, on_busy=on_busy)
-        _wait_for(go)
+        wait_for(go)
         try:
             call(app, driver, Command(resume="yes"), thread)
         except StepwellError as error:
