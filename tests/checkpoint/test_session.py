@@ -39,9 +39,26 @@ class DescribeNumbers:
 
         assert set(mine.names.unsaved.values()) == {"text", "branch:to:model", "model"}
 
-    def test_of_a_graph_with_very_many_channels_are_given_one_by_one(self) -> None:
+    def test_of_a_graph_with_very_many_channels_are_given_some_at_a_time(self) -> None:
         mine = session()
+        mine.expect_names(frozenset(f"channel {number:04}" for number in range(1000)))
+        before = list(mine.names.unsaved)
 
-        mine.expect_names(frozenset(f"channel {number}" for number in range(1000)))
+        number = mine.names.number("channel 0017")
 
-        assert not mine.names.unsaved
+        given = set(mine.names.unsaved.values())
+        assert not before
+        assert mine.names.unsaved[number] == "channel 0017"
+        assert given == {f"channel {number:04}" for number in range(16, 32)}
+        assert mine.names.number("channel 0018") in mine.names.unsaved
+        assert len(mine.names.unsaved) == 16
+
+    def test_of_two_graphs_with_very_many_channels_are_those_of_either(self) -> None:
+        mine = session()
+        mine.expect_names(frozenset(f"outer {number:04}" for number in range(200)))
+        mine.expect_names(frozenset(f"branch:to:inner {number:04}" for number in range(200)))
+
+        mine.names.number("outer 0001")
+        mine.names.number("inner 0001")
+
+        assert len(mine.names.unsaved) == 16 + 32

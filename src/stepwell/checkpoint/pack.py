@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from stepwell.checkpoint.apart import Pointed
@@ -83,40 +83,53 @@ def get_id(data: bytes, at: int) -> tuple[str, int]:
 # ---------------------------------------------------------------------- state
 
 
-def pack_state(state: State, names: Names, codec: Codec) -> bytes:
-    """The bytes of a state; its anchor, if it has one, must have a spot."""
-    anchor = state.anchor
-    if anchor is NO_ANCHOR:
-        return _pack_moves(state.cells, state.seen, None, names, codec)
-    return _pack_moves(state.cells, state.seen, anchor.spot, names, codec)
-
-
-def pack_anchor(anchor: Anchor, names: Names, codec: Codec) -> bytes:
-    """The bytes of an anchor: those of a state that has none."""
-    return _pack_moves(anchor.cells, anchor.seen, None, names, codec)
-
-
-def _pack_moves(
+def pack_moves(
     cells: Mapping[str, Cell],
     seen: Mapping[str, Mapping[str, Version]],
     spot: tuple[int, int] | None,
     names: Names,
     codec: Codec,
 ) -> bytes:
-    versions: set[Any] = {cell[0] for cell in cells.values()}
-    for row in seen.values():
-        versions.update(row.values())
-    versions.discard(None)
+    """The bytes of a state with these cells and seen versions, whose anchor lies at `spot`."""
+    versions = versions_of(cells, seen)
     is_odd = bool(versions) and (set(map(type, versions)) != _INTS or min(versions) < 0)
-    out = bytearray((_ODD_VERSIONS if is_odd else 0,))
+    out = put_head(spot, _ODD_VERSIONS if is_odd else 0)
+    if is_odd:
+        order = _put_odd(out, versions, codec)
+    else:
+        put_int(out, len(versions))
+        order = put_versions(out, versions)
+    order[None] = 0
+    put_int(out, len(cells))
+    put_cells(out, cells, order, names.number)
+    put_int(out, len(seen))
+    put_seen(out, cells, seen, order, names.number)
+    return bytes(out)
+
+
+def put_head(spot: tuple[int, int] | None, flags: int = 0) -> bytearray:
+    """What the bytes of a state begin with."""
+    out = bytearray((flags,))
     if spot is not None:
         out[0] |= _ANCHORED
         put_int(out, spot[0])
         put_int(out, spot[1])
-    order = _put_odd(out, versions, codec) if is_odd else _put_versions(out, versions)
-    order[None] = 0
-    number = names.number
-    put_int(out, len(cells))
+    return out
+
+
+def versions_of(cells: Mapping[str, Cell], seen: Mapping[str, Mapping[str, Version]]) -> set[Any]:
+    """Every version that cells and seen name."""
+    versions: set[Any] = {cell[0] for cell in cells.values()}
+    for row in seen.values():
+        versions.update(row.values())
+    versions.discard(None)
+    return versions
+
+
+def put_cells(
+    out: bytearray, cells: Mapping[str, Cell], order: Mapping[Any, int], number: Callable[[str], int]
+) -> None:
+    """Appends cells; `order`: version → its place."""
     append = out.append  # nearly every number here is below 128, and every call counts: this runs for each cell
     for name, (version, ref) in cells.items():
         at = number(name)
@@ -135,18 +148,16 @@ def _pack_moves(
             out += ref.data
         elif ref is not None:
             put_ref(out, ref)
-    _put_seen(out, cells, seen, order, number)
-    return bytes(out)
 
 
-def _put_seen(
+def put_seen(
     out: bytearray,
     cells: Mapping[str, Cell],
     seen: Mapping[str, Mapping[str, Version]],
     order: Mapping[Any, int],
     number: Callable[[str], int],
 ) -> None:
-    put_int(out, len(seen))
+    """Appends what nodes have seen; `cells`: those of the same state."""
     for node, row in seen.items():
         at = number(node) << 2
         if len(row) == 1:
@@ -172,15 +183,14 @@ def own_trigger(node: str) -> str:
     return START if node == START else ROUTE + node
 
 
-def _put_versions(out: bytearray, versions: set[Any]) -> dict[Any, int]:
-    """Ours are counter << 20 | bits of the run, so neighbours differ in the counter, and rarely in the bits.
+def put_versions(out: bytearray, versions: Iterable[Any], last: int = 0, count: int = 0) -> dict[Any, int]:
+    """Appends versions behind `count` that are there, the greatest of them `last`; answers version → its place from 1.
 
-    Answers version → its place, counted from 1.
+    Ours are counter << 20 | bits of the run, so neighbours differ in the counter, and rarely in the bits.
     """
-    put_int(out, len(versions))
     order: dict[Any, int] = {}
-    counter = low = 0
-    for place, version in enumerate(sorted(versions), 1):
+    counter, low = last >> _LOW_BITS, last & _LOW
+    for place, version in enumerate(sorted(versions), count + 1):
         order[version] = place
         high, bits = version >> _LOW_BITS, version & _LOW
         at = (high - counter) << 1 | (bits != low)

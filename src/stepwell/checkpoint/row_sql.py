@@ -12,16 +12,15 @@ from stepwell.checkpoint.costs import MANY_PARTS
 from stepwell.checkpoint.fetch import Fetched, Opener, fetch
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import (
-    pack_anchor,
     pack_children,
     pack_id,
     pack_next,
-    pack_state,
     unpack_children,
     unpack_id,
     unpack_next,
     unpack_state,
 )
+from stepwell.checkpoint.pack_state import pack_anchor, pack_state
 from stepwell.checkpoint.pack_tasks import Home, get_task, pack_tasks, put_task, unpack_tasks
 from stepwell.checkpoint.refs import Apart, Fields, Part, Slices, put_parts, runs_of, slices_within
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, StoredTask

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
 
 from stepwell.checkpoint.refs import Ref
 from stepwell.saves import Version
 
 Cell: TypeAlias = "tuple[Version | None, Ref | None]"
 """(version, reference) of a channel; no reference: it holds no value."""
+
+
+class Pieces(Protocol):
+    """Bytes of a state's cells and seen versions, which are told what moves."""
+
+    def note(self, cells: Iterable[str], seen: Iterable[str]) -> None: ...
 
 
 NO_CHILDREN: Final[dict[str, str]] = {}
@@ -43,26 +49,31 @@ class StoredTask:
 class Anchor:
     """All cells and seen versions of one checkpoint, shared by the checkpoints that came soon after it.
 
-    spot: where it is stored as an item of its own, once it is.
+    spot: where it is stored as an item of its own, once it is. pieces: as those of a State, for the next anchor.
     """
 
-    __slots__ = ("cells", "seen", "spot")
+    __slots__ = ("cells", "pieces", "seen", "spot")
 
     def __init__(self, cells: dict[str, Cell], seen: dict[str, dict[str, Version]]) -> None:
         self.cells, self.seen = cells, seen
         self.spot: tuple[int, int] | None = None
+        self.pieces: Pieces | None = None
 
 
 NO_ANCHOR: Final = Anchor({}, {})
 
 
 class State:
-    """Cells and seen versions of one checkpoint: an anchor and what differs from it. Never changed once made."""
+    """Cells and seen versions of one checkpoint: an anchor and what differs from it. Never changed once made.
 
-    __slots__ = ("anchor", "cells", "seen")
+    pieces: its bytes by cell, once packed, until the state after it takes them over (pack_state.py).
+    """
+
+    __slots__ = ("anchor", "cells", "pieces", "seen")
 
     def __init__(self, anchor: Anchor, cells: dict[str, Cell], seen: dict[str, dict[str, Version]]) -> None:
         self.anchor, self.cells, self.seen = anchor, cells, seen
+        self.pieces: Pieces | None = None
 
     def cell(self, name: str) -> Cell:
         """Version and reference of a channel; (None, None) when it never had any."""
@@ -88,8 +99,20 @@ class State:
         size = len(moved) + len(noted)
         if size > limit and size * size > _BALANCE * (len(self.anchor.cells) + len(self.anchor.seen)):
             whole = State(self.anchor, moved, noted)
-            return State(Anchor(whole.all_cells(), whole.all_seen()), {}, {})
-        return State(self.anchor, moved, noted)
+            anchor = Anchor(whole.all_cells(), whole.all_seen())
+            _hand_over(self.anchor, anchor, moved, noted)
+            return State(anchor, {}, {})
+        state = State(self.anchor, moved, noted)
+        _hand_over(self, state, cells, seen)
+        return state
+
+
+def _hand_over(before: State | Anchor, after: State | Anchor, cells: Iterable[str], seen: Mapping[str, Any]) -> None:
+    """Gives the pieces to what follows, which `cells` and `seen` moved. Where two follow, the second has none."""
+    pieces, before.pieces = before.pieces, None
+    if pieces is not None:
+        pieces.note(cells, seen)
+        after.pieces = pieces
 
 
 _BALANCE: Final = 8

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from stepwell.types import ROUTE
 
 _THREAD_BITS: Final = LOG_BITS + INDEX_BITS
 _FEW_CHANNELS: Final = 128
+_GROUP: Final = 16
 _OWN_COLUMNS: Final = ("source", "step")
 _NEW_NAMESPACE: Final = """INSERT INTO namespaces (thread_id, ns, number)
 SELECT ?1, ?2, (SELECT ifnull(max(number), -1) + 1 FROM namespaces WHERE thread_id = ?1) RETURNING number"""
@@ -65,6 +67,22 @@ class Runs:
             for number, _, metadata in rows:
                 self._common.setdefault(number, metadata)
                 self._new.pop(number, None)
+
+
+def _names_of(channels: Iterable[str]) -> Iterator[str]:
+    """Channels, each with the node that it leads to."""
+    for channel in channels:
+        yield channel
+        if channel.startswith(ROUTE):
+            yield channel.removeprefix(ROUTE)
+
+
+@lru_cache(64)
+def _groups_of(channels: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Every channel and node of a graph → its group."""
+    ordered = sorted(channels)
+    groups = [tuple(_names_of(ordered[at : at + _GROUP])) for at in range(0, len(ordered), _GROUP)]
+    return {name: group for group in groups for name in group}
 
 
 def pack_run(run: str) -> bytes | str:
@@ -122,16 +140,16 @@ class Session:
         self._metadata = (metadata, packed)
 
     def expect_names(self, channels: frozenset[str]) -> None:
-        """Numbers the channels of a graph and the nodes they lead to, if these are few, so that they are written at
-        once rather than a few with each step."""
-        if channels in self._expected or len(channels) > _FEW_CHANNELS:
+        """Has the channels of a graph, and the nodes they lead to, numbered and written many at once rather than a few
+        with each step: all of them where these are few, else some at a time."""
+        if channels in self._expected:
             return
         self._expected.add(channels)
-        number = self.names.number
-        for channel in sorted(channels):
-            number(channel)
-            if channel.startswith(ROUTE):
-                number(channel.removeprefix(ROUTE))
+        if len(channels) > _FEW_CHANNELS:
+            self.names.give_together(_groups_of(channels))
+            return
+        for name in _names_of(sorted(channels)):
+            self.names.number(name)
 
     def forget_places(self) -> None:
         """Drops what a transaction that failed may have said of namespaces; it is read again."""

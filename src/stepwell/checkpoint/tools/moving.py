@@ -31,14 +31,13 @@ from stepwell.checkpoint.apart import Pointed
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.noted import as_fields, from_fields
 from stepwell.checkpoint.pack import (
-    pack_anchor,
     pack_children,
     pack_next,
-    pack_state,
     unpack_children,
     unpack_next,
     unpack_state,
 )
+from stepwell.checkpoint.pack_state import pack_anchor, pack_state
 from stepwell.checkpoint.pack_tasks import pack_tasks, unpack_tasks
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
 from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed
