@@ -103,7 +103,8 @@ class State:
             _hand_over(self.anchor, anchor, moved, noted)
             return State(anchor, {}, {})
         state = State(self.anchor, moved, noted)
-        _hand_over(self, state, cells, seen)
+        if self.pieces is not None:
+            _hand_over(self, state, cells, seen)
         return state
 
 
