@@ -45,6 +45,7 @@ StepwellError                       base of all that are ordinary exceptions
         ├── UnstorableTypeError     a value that cannot be stored
         ├── UnknownTypeError        a stored type this process does not know
         ├── InvalidModuleError      a type outside the allowlist of the serializer
+        ├── ThreadFileError         an exported thread that is cut short, changed, newer, or none of ours
         └── SealError               bytes that none of our keys sealed, or that were changed
 
 GraphBubbleUp                       base of control flow (a BaseException: `except Exception` does not swallow it)
@@ -329,6 +330,10 @@ class UnknownTypeError(SerializationError):
 
 class InvalidModuleError(SerializationError):
     """A type outside the allowlist of the serializer."""
+
+
+class ThreadFileError(SerializationError):
+    """An exported thread that is cut short, was changed, is of a newer version, or is none of ours."""
 
 
 class SealError(SerializationError):

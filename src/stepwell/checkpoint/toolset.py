@@ -9,6 +9,8 @@ from stepwell.checkpoint.base.config import at_of, config_of, thread_text
 from stepwell.checkpoint.lookset import LookTools
 from stepwell.checkpoint.tools import branching, copying, expiring, looking, moving, notes
 from stepwell.checkpoint.tools.details import details
+from stepwell.checkpoint.tools.moving import Received
+from stepwell.checkpoint.tools.threadfile import ThreadFile, read_file
 from stepwell.ids import as_uuid_text
 from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, ThreadInfo, ThreadNotes
 
@@ -251,21 +253,39 @@ class ThreadTools(LookTools):
 
     # ------------------------------------------------------------------ moving
 
-    def export_thread(self, thread_id: str) -> Iterator[bytes]:
-        """All of a thread as a stream of bytes, which any saver of ours can read back (see tools/moving.py)."""
-        return moving.written(self.perform(moving.take_out(self.chain, thread_text(thread_id))))
+    def export_thread(self, thread_id: str, *, branch: str | None = None) -> Iterator[bytes]:
+        """All of a thread as a file, piece by piece, which any saver of ours can read back.
 
-    async def aexport_thread(self, thread_id: str) -> Iterator[bytes]:
-        """Async twin of `export_thread`; the stream itself needs no waiting."""
-        return moving.written(await self.aperform(moving.take_out(self.chain, thread_text(thread_id))))
+        branch: only the line of this branch, which is the file's main then. Everything is as it was when this was
+        called; taking pieces out waits for nobody.
+        """
+        return moving.written(self.perform(moving.take_out(self.chain, thread_text(thread_id), branch)))
+
+    async def aexport_thread(self, thread_id: str, *, branch: str | None = None) -> Iterator[bytes]:
+        """Async twin of `export_thread`; the pieces themselves need no waiting."""
+        return moving.written(await self.aperform(moving.take_out(self.chain, thread_text(thread_id), branch)))
 
     def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
-        """Read what `export_thread` wrote, under this or another id; answers the id. A bad stream changes nothing."""
-        return str(self.perform(_import(self.chain, data, thread_id)))
+        """Read what `export_thread` wrote, under this or another id; answers the id. A bad file changes nothing."""
+        return self.receive_thread(data, thread_id).thread
 
     async def aimport_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str:
         """Async twin of `import_thread`."""
-        return str(await self.aperform(_import(self.chain, data, thread_id)))
+        return (await self.areceive_thread(data, thread_id)).thread
+
+    def receive_thread(
+        self, data: ThreadFile | bytes | Iterable[bytes], thread_id: str | None = None, *, dry_run: bool = False
+    ) -> Received:
+        """Read what `export_thread` wrote; answers what came. dry_run: what would come, and nothing is changed."""
+        received: Received = self.perform(_receive(self.chain, data, thread_id, dry_run))
+        return received
+
+    async def areceive_thread(
+        self, data: ThreadFile | bytes | Iterable[bytes], thread_id: str | None = None, *, dry_run: bool = False
+    ) -> Received:
+        """Async twin of `receive_thread`."""
+        received: Received = await self.aperform(_receive(self.chain, data, thread_id, dry_run))
+        return received
 
     def vacuum(self) -> None:
         """Give back the space of what was deleted."""
@@ -276,8 +296,11 @@ class ThreadTools(LookTools):
         await self.aperform(self.chain.compact())
 
 
-def _import(chain: Any, data: bytes | Iterable[bytes], thread: str | None) -> Generator[Any, Any, Any]:
-    return moving.put_in(chain, moving.read(data), None if thread is None else thread_text(thread))
+def _receive(
+    chain: Any, data: ThreadFile | bytes | Iterable[bytes], thread: str | None, dry_run: bool
+) -> Generator[Any, Any, Received]:
+    id = None if thread is None else thread_text(thread)
+    return moving.receive(chain, read_file(data), id, try_out=dry_run)
 
 
 def _branch_config(at: Any) -> dict[str, Any]:

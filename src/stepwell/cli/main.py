@@ -9,6 +9,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Final, TextIO
 
 import click
@@ -47,9 +48,12 @@ COMMANDS: Final = {
     "tui": "Browse the threads on the whole terminal.",
     "delete": "Delete threads with all that is stored of them.",
     "prune": "Take older checkpoints of threads away.",
+    "export": "Write a thread into a file.",
+    "import": "Bring the thread of a file in.",
     "vacuum": "Make the database as small as what it holds.",
 }
-"""Each is the click command `command` of the module of its name; `--help` needs none of them."""
+"""Each is the click command `command` of the module of its name; `--help` needs none of them. A name that Python keeps
+for itself has an underscore behind it there."""
 STANDS: Final = "What the command did is done; `stepwell threads` and `stepwell show THREAD` show it."
 HELP_WIDTH: Final = 80
 SHOW_WARNING: Final = warnings.showwarning
@@ -68,7 +72,8 @@ class Commands(click.Group):
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"stepwell.cli.{name}").command
+        module = f"stepwell.cli.{name}_" if iskeyword(name) else f"stepwell.cli.{name}"
+        command: click.Command = import_module(module).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

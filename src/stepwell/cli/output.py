@@ -30,6 +30,14 @@ class Output:
             self._give_up(error)
         return len(text)
 
+    def write_bytes(self, data: bytes) -> None:
+        """As `write`, of what is no text."""
+        try:
+            self._stream.flush()
+            self._stream.buffer.write(data)
+        except OSError as error:
+            self._give_up(error)
+
     def flush(self) -> None:
         """Hands on what was written, if anybody can take it."""
         try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stepwell.threads.list import ThreadPage, ThreadRow, browse_threads, latest_thread, list_threads, unfinished
     from stepwell.threads.log import LogLine, ThreadLog, read_log
     from stepwell.threads.moments import moment_in, seconds_in
-    from stepwell.threads.moving import export_thread, import_thread
+    from stepwell.threads.moving import Imported, export_thread, import_thread, import_thread_file, read_thread_file
     from stepwell.threads.paths import format_path, parse_path
     from stepwell.threads.prune import prune_threads
     from stepwell.threads.register import aensure_thread, ensure_thread
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from stepwell.threads.ttl import Stale, Swept, set_ttl, stale_threads, sweep_threads
     from stepwell.threads.turns import Entry, Turn
     from stepwell.threads.vacuum import Vacuumed, vacuum_database
+    from stepwell.threads.written import json_transcript, markdown_transcript
 
 __all__ = [
     "ThreadSaver",
@@ -78,6 +79,11 @@ __all__ = [
     "aensure_thread",
     "export_thread",
     "import_thread",
+    "Imported",
+    "read_thread_file",
+    "import_thread_file",
+    "markdown_transcript",
+    "json_transcript",
     "ThreadLog",
     "LogLine",
     "Turn",
@@ -164,7 +170,7 @@ NAMES: Final = {
     "list": "ThreadPage ThreadRow browse_threads latest_thread list_threads unfinished",
     "log": "LogLine ThreadLog read_log",
     "moments": "moment_in seconds_in",
-    "moving": "export_thread import_thread",
+    "moving": "Imported export_thread import_thread import_thread_file read_thread_file",
     "paths": "format_path parse_path",
     "provenance": "provenance",
     "prune": "prune_threads",
@@ -180,6 +186,7 @@ NAMES: Final = {
     "ttl": "Stale Swept set_ttl stale_threads sweep_threads",
     "turns": "Entry Turn",
     "vacuum": "Vacuumed vacuum_database",
+    "written": "json_transcript markdown_transcript",
 }
 """Where each name is, so that who lists threads does not load what replays them."""
 _MODULE_OF: Final = {name: module for module, names in NAMES.items() for name in names.split()}

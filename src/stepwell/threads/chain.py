@@ -11,6 +11,7 @@ from stepwell.types import BranchInfo, Provenance, TagInfo, ThreadDetails, Threa
 
 if TYPE_CHECKING:  # for annotations alone: `stepwell --help` loads no saver
     from stepwell.checkpoint.tools.comparing import Comparison
+    from stepwell.checkpoint.tools.moving import Received
     from stepwell.checkpoint.tools.reading import Excerpt
     from stepwell.checkpoint.tools.shelf import Twig
     from stepwell.checkpoint.tools.tracing import Trace
@@ -83,9 +84,11 @@ class ThreadSaver(Protocol):
 
     def ensure_thread(self, config: Any, metadata: Mapping[str, Any] | None = None) -> None: ...
 
-    def export_thread(self, thread_id: str) -> Iterator[bytes]: ...
+    def export_thread(self, thread_id: str, *, branch: str | None = None) -> Iterator[bytes]: ...
 
     def import_thread(self, data: bytes | Iterable[bytes], thread_id: str | None = None) -> str: ...
+
+    def receive_thread(self, data: Any, thread_id: str | None = None, *, dry_run: bool = False) -> Received: ...
 
     def provenance(self, config: Any) -> Sequence[Provenance]: ...
 

@@ -40,6 +40,13 @@ def copy_line(shelf: Shelf, at: At, target: str, *, cut: bool) -> Op:
     yield from Begin("write")
     yield from need_thread(shelf, at.thread)
     yield from refuse_existing(shelf, target)
+    whole, begin = yield from take_line(shelf, at, cut=cut)
+    yield from shelf.put_in(renamed(replace(whole, created_at=now_text(), metadata=None), target))
+    return begin
+
+
+def take_line(shelf: Shelf, at: At, *, cut: bool = False) -> Generator[Any, Any, tuple[Whole, str]]:
+    """(the line that leads to a checkpoint, as a thread whose main ends there; the checkpoint's id)."""
     marks = {mark.key: mark for mark in (yield from shelf.marks(at.thread))}
     begin = yield from _begin(shelf, at, marks)
     kept: set[Key] = {("", id) for id in ([begin] if cut else policy.line_of(_roots(marks), begin))}
@@ -50,8 +57,7 @@ def copy_line(shelf: Shelf, at: At, target: str, *, cut: bool) -> Op:
         if not more:
             break
         kept |= more
-    yield from shelf.put_in(renamed(_as_thread(whole, marks, kept, begin), target))
-    return begin
+    return _as_thread(whole, marks, kept, begin), begin
 
 
 def _roots(marks: Mapping[Key, Mark]) -> dict[str, str | None]:
@@ -82,8 +88,6 @@ def _as_thread(whole: Whole, marks: Mapping[Key, Mark], kept: set[Key], begin: s
     newest[""] = begin
     return replace(
         whole,
-        created_at=now_text(),
-        metadata=None,
         rows=rows,
         cut={key: count for key, count in cut.items() if key in kept},
         heads=[Head(ns, policy.MAIN, id) for ns, id in newest.items()],
