@@ -211,14 +211,18 @@ def index_text() -> str:
     lines = [
         "# Reference",
         "",
-        "Made from the docstrings by `python docs/make_reference.py`; the command line by hand.",
+        "Made from the docstrings by `python docs/make_reference.py`; commands and files by hand.",
         "",
     ]
     for page in PAGES:
         names = [name for part in page.parts for name in part.names if name != "*"]
         shown = ", ".join(f"`{name}`" for name in names[:6]) + (", …" if len(names) > 6 else "")
         lines.append(f"- [{page.title}]({page.file})" + (f": {shown}" if shown else ""))
-    lines += ["- [Errors](errors.md)", "- [The command line](command-line.md)"]
+    lines += [
+        "- [Errors](errors.md)",
+        "- [The command line](command-line.md)",
+        "- [The file of a thread](thread-file.md)",
+    ]
     return "\n".join(lines) + "\n"
 
 

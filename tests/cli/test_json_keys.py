@@ -50,6 +50,7 @@ class DescribeTheTableOfKeys:
             ("sweep", "--older-than", "0s", "--dry-run"),
             ("rename", "t", "x"),
             ("meta", "t"),
+            ("export", "t", "t.stepwell"),
         ],
     )
     def test_is_complete(self, stepwell, args):
@@ -60,3 +61,11 @@ class DescribeTheTableOfKeys:
         several = " ".join(args[:2]) if args[0] in ("branch", "tag") else args[0]
         command = "log --steps" if "--steps" in args and args[0] == "log" else several
         assert keys(answered) - documented(command) == set()
+
+    def test_has_those_of_an_import(self, stepwell):
+        stepwell("run", "--thread", "t", "--new", "-m", "one")
+        stepwell("export", "t", "t.stepwell")
+
+        answered = stepwell("import", "t.stepwell", "--as", "u", "--json").json
+
+        assert keys(answered) - documented("import") == set()
