@@ -15,6 +15,8 @@ from typing import IO, Any
 
 import pytest
 
+from tests.cli.forge import Forge
+
 PATIENCE_S = 40
 STEPWELL = [sys.executable, "-m", "stepwell.cli.main"]
 
@@ -100,20 +102,20 @@ def environment(home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home), "STEPWELL_OFFLINE_PAUSE": "0", "PYTHONUTF8": "1", "PYTHONPATH": ""}
 
 
+@pytest.fixture(scope="session")
+def forge() -> Iterator[Forge]:
+    opened = Forge()
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def stepwell(environment: dict[str, str], tmp_path: Path) -> Callable[..., Ended]:
+def stepwell(environment: dict[str, str], tmp_path: Path, forge: Forge) -> Callable[..., Ended]:
     """Runs a command and waits for its end. `expect` is the exit code it must have."""
 
     def run(*args: str, stdin: str = "", expect: int = 0, **env: str) -> Ended:
-        done = subprocess.run(
-            [*STEPWELL, *args],
-            input=stdin.encode(),
-            capture_output=True,
-            timeout=PATIENCE_S,
-            cwd=tmp_path,
-            env={**environment, **env},
-        )
-        ended = Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        code, out, err = forge.run(args, stdin.encode(), tmp_path, {**environment, **env}, PATIENCE_S)
+        ended = Ended(code, out.decode(), err.decode())
         assert ended.code == expect, f"exit code {ended.code}\n{ended.out}\n{ended.err}"
         return ended
 

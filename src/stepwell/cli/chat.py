@@ -32,10 +32,10 @@ def command(asked: Asked, /, spec: str | None, **place: Any) -> None:
 
     \b
     Examples:
-      stepwell chat                            begin a thread
-      stepwell chat --last                     carry on in the latest one
+      stepwell chat                      begin a thread
+      stepwell chat --last               go on in the latest
       stepwell chat --thread trip --branch oslo
-      stepwell chat --graph shop:graph         with a graph of your own
+      stepwell chat --graph shop:graph   with your own graph
     """
     if asked.json:
         raise click.UsageError("a chat is for people. For programs there is `stepwell run --json`.")

@@ -48,8 +48,8 @@ def command(
       stepwell run -m "My name is Ada."
       stepwell run --last -m "What is my name?"
       git diff | stepwell run --thread review --new
-      stepwell run --thread pay --answer yes   answer what it asked
-      stepwell run --thread trip --resume      finish a turn that stopped
+      stepwell run --last --answer yes    what it asked
+      stepwell run --last --resume        a turn that stopped
     """
     given = _given(message, input_json, answer, resume)
     wish = Wish(**place)
