@@ -195,8 +195,10 @@ class DescribeGoingBack:
 
 class DescribeALongWay:
     def test_is_walked_by_one_look_up_a_checkpoint(self, tmp_path):
-        with SqliteSaver(tmp_path / "x.db") as saver, saver.cursor(transaction=False) as cursor:
-            plan = cursor.execute(f"EXPLAIN QUERY PLAN {heads._IS_ABOVE}", (1, 0, b"b", b"a")).fetchall()
+        with SqliteSaver(tmp_path / "x.db") as saver:
+            saver.setup()
+            with saver.cursor(transaction=False) as cursor:
+                plan = cursor.execute(f"EXPLAIN QUERY PLAN {heads._IS_ABOVE}", (1, 0, b"b", b"a")).fetchall()
 
         (walk,) = [row[-1] for row in plan if "checkpoint_rows" in row[-1]]
         assert walk.endswith("(thread_id=? AND checkpoint_ns=? AND checkpoint_id=?)")
