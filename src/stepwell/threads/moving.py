@@ -19,7 +19,7 @@ class Imported:
 
     thread_id: str
     original_id: str
-    title: str | None
+    title: str
     created_at: str
     checkpoints: int
     branches: tuple[str, ...]

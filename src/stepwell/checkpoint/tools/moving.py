@@ -18,11 +18,14 @@ Values in frames are as the saver's serializer encoded them; with an encrypting 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Final
 
 from stepwell.checkpoint.apart import Pointed
+from stepwell.checkpoint.base.config import thread_text
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.noted import as_fields, from_fields
 from stepwell.checkpoint.pack import (
@@ -35,17 +38,20 @@ from stepwell.checkpoint.pack import (
 from stepwell.checkpoint.pack_state import pack_anchor, pack_state
 from stepwell.checkpoint.pack_tasks import pack_tasks, unpack_tasks
 from stepwell.checkpoint.rows import NO_ANCHOR, Anchor, Row, State, StoredTask
+from stepwell.checkpoint.schema import SOURCES
 from stepwell.checkpoint.tools.copying import plain_cells, plain_task, refuse_existing, renamed, take_line
+from stepwell.checkpoint.tools.fields import FIELDS, are_fields
 from stepwell.checkpoint.tools.looking import need_thread
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Head, Key, Shelf, Tag, Whole
-from stepwell.checkpoint.tools.threadfile import LETTERS, ThreadFile, frame, packed
+from stepwell.checkpoint.tools.threadfile import ThreadFile, frame, packed
 from stepwell.checkpoint.used import joined, used_runs
 from stepwell.errors import SaverError, ThreadFileError
 from stepwell.saves import At
 from stepwell.sql.query import Begin
 
 Op = Generator[Any, Any, Any]
+_ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 RUN_BYTES: Final = 262_144
 """Items of a frame, unless one alone is larger."""
 
@@ -59,7 +65,7 @@ class Received:
 
     thread: str
     original: str
-    title: str | None
+    title: str
     created_at: str
     checkpoints: int
     branches: tuple[str, ...]
@@ -215,13 +221,16 @@ def _kind(codec: Any) -> str:
 
 def _opened(file: ThreadFile, codec: Any) -> Whole:
     """The thread in a file; ThreadFileError where its frames make none."""
-    if unknown := set(file.frames) - LETTERS:
+    if unknown := set(file.frames) - set(FIELDS):
         raise ThreadFileError(
             f"the exported thread holds frames {', '.join(map(repr, sorted(unknown)))}, which this library does not "
             "know. Nothing was imported. Update the library."
         )
+    if not are_fields(file.frames):
+        raise _senseless()
     try:
         whole = _whole(file, codec)
+        thread_text(whole.thread)
         is_whole = _is_whole(whole)
     except SaverError:
         raise
@@ -268,12 +277,26 @@ def _whole(file: ThreadFile, codec: Any) -> Whole:
 
 
 def _is_whole(whole: Whole) -> bool:
-    """Whether all that heads, tags and references lead to is there."""
+    """Whether all that heads, tags and references lead to is there, and everything is what it is called."""
     there = {(row.ns, row.id) for row in whole.rows}
     named = {(head.ns, head.id) for head in whole.heads} | {(tag.ns, tag.id) for tag in whole.tags}
     held = [(log, start, start + len(data)) for log, start, data in whole.items]
     needed = used_runs(whole.rows, [task for _, task, _ in whole.filed], spots=False)
-    return named <= there and joined([*held, *needed]) == joined(held)
+    notes = whole.notes
+    ids = {id for row in whole.rows for id in (row.id, row.parent) if id is not None} | {
+        key[1] for key, *_ in whole.filed
+    }
+    return (
+        named <= there
+        and len(there) == len(whole.rows)
+        and joined([*held, *needed]) == joined(held)
+        and all(map(_ID.fullmatch, ids))
+        and all(row.source in SOURCES and isinstance(row.metadata, dict) for row in whole.rows)
+        and isinstance(whole.metadata, dict | NoneType)
+        and isinstance(notes.title, str)
+        and isinstance(notes.metadata, dict)
+        and isinstance(notes.ttl_s, int | float | NoneType)
+    )
 
 
 def _senseless() -> ThreadFileError:

@@ -21,7 +21,6 @@ from stepwell.errors import ThreadFileError
 VERSION: Final = 2
 PIECE: Final = 65_536
 """Bytes that are looked at, or made out of compressed ones, at a time."""
-LETTERS: Final = frozenset("TNIARPHGO")
 _BEGIN: Final = b"STEPWELL-THREAD "
 _LINE: Final = re.compile(rb"STEPWELL-THREAD ([1-9][0-9]{0,5})\n")
 _LINE_SIZE: Final = len(_BEGIN) + 7
