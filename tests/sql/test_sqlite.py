@@ -361,3 +361,28 @@ class DescribeAFork:
         _, status = os.waitpid(child, 0)
 
         assert status == 0
+
+
+class DescribeCtrlC:
+    def test_right_behind_begin_leaves_no_transaction_open(self, tmp_path, monkeypatch):
+        database = SqliteDatabase(tmp_path / "x.db")
+        begin = database.begin
+
+        def interrupted(mode):
+            begin(mode)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(database, "begin", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            database.perform(written())
+        with pytest.raises(KeyboardInterrupt), database.cursor():
+            pass
+        monkeypatch.undo()
+
+        database.perform(written())
+        database.close()
+
+
+def written():
+    yield Begin("write")
+    yield Query("CREATE TABLE IF NOT EXISTS t (x)")

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from stepwell.checkpoint.beats import held_by
 from stepwell.drivers.crew import Begun, Crew, run_in_thread
 from stepwell.drivers.order import Write, write_around
 from stepwell.engine import effects as fx
@@ -48,6 +49,7 @@ class ThreadDriver:
         self.crew: Crew | None = None
         self.background: Begun | None = None
         self.returning: Fence | None = None
+        self.takes: str | None = None  # the thread that the run asked for
         if bind:
             run.clock = time.monotonic
             run.wall = time.time
@@ -88,9 +90,9 @@ class ThreadDriver:
                 self._leave()
 
     def _leave(self) -> None:
-        """Gives the thread back where the run was broken off while it closed: by a second Ctrl-C, say."""
+        """Gives the thread back where the run was broken off as it took it, or while it closed: by Ctrl-C, say."""
         self.run.let_go()
-        fence = self.returning or self.run.fence
+        fence = self.returning or self.run.fence or self._taken_unseen()
         if fence is not None and self.run.parent is None:
             self.run.fence = self.returning = None
             with suppress(Exception):  # the last write failed; the thread is given back all the same
@@ -175,7 +177,15 @@ class ThreadDriver:
     # The saver.
 
     def _load(self, e: fx.Load) -> Any:
+        self.takes = e.at.thread if e.lease is not None else self.takes
         return self.chain.perform(self.chain.load(e.at, lease=e.lease))
+
+    def _taken_unseen(self) -> Fence | None:
+        """The lease of a load that was broken off before the run knew of it."""
+        if self.takes is None:
+            return None
+        mine = (fence for fence in held_by(self.chain) if fence.thread == self.takes and fence.run == self.run.run_id)
+        return next(mine, None)
 
     def _release(self, e: fx.Release) -> Any:
         self.returning = e.fence

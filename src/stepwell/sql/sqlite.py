@@ -6,8 +6,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeVar
 
 from stepwell.errors import DatabaseError, StepwellError
@@ -17,6 +17,7 @@ from stepwell.sql.carry import Finished, advance, carry, fail, wait_out
 from stepwell.sql.connection import Connection
 from stepwell.sql.faults import BUSY, READONLY, typed_error
 from stepwell.sql.files import make_private
+from stepwell.sql.lending import lend
 from stepwell.sql.migrate import NAMES, is_ours
 from stepwell.sql.query import Begin, End, Pause, Single
 from stepwell.sql.stdlib import StdlibConnection, library_is_safe, refuse_one_thread_only
@@ -67,7 +68,7 @@ class SqliteDatabase:
         else:
             self._connection = self._adopt(source, driver)
         self._writer: Any = None  # made by the first async operation
-        self._lent_to: int | None = None  # the thread in a `cursor()` block
+        self.lent_to: int | None = None  # the thread in a `cursor()` block
         forks.watch(self)
 
     @property
@@ -110,7 +111,7 @@ class SqliteDatabase:
 
     def refuse_to_wait_for_oneself(self) -> None:
         """DatabaseError where the writer thread would wait for a `cursor()` block of this very thread."""
-        if self._lent_to == threading.get_ident():
+        if self.lent_to == threading.get_ident():
             raise DatabaseError(f"{self.name}: a `cursor()` block of this thread holds the connection. Leave it first.")
 
     @property
@@ -145,10 +146,17 @@ class SqliteDatabase:
             return self._single(connection, op, effect)
         if type(effect) is not Begin:
             return self._alone(connection, op, effect)
-        if effect.mode == "read" and connection.in_transaction:
-            return self._inside(connection, op)
+        if connection.in_transaction:
+            return self._inside(connection, op) if effect.mode == "read" else fail(op, self._owners_transaction())
         try:
-            self.begin(effect.mode)
+            return self._whole(connection, op, effect.mode)
+        except BaseException:  # Ctrl-C may come between BEGIN and what follows it, or on the way back
+            self.rollback()
+            raise
+
+    def _whole(self, connection: Connection, op: Generator[Any, Any, Any], mode: str) -> Any:
+        try:
+            self.begin(mode)
         except StepwellError as error:
             return fail(op, error)
         return self.transaction(connection, op)
@@ -200,9 +208,13 @@ class SqliteDatabase:
 
     def begin(self, mode: str) -> None:
         """Open a transaction; refused while the connection's owner has one open."""
+        self.refuse_owners_transaction()
+        self.statement(_BEGIN[mode])
+
+    def refuse_owners_transaction(self) -> None:
+        """DatabaseError while the connection's owner has a transaction open."""
         if self._connection.in_transaction:
             raise self._owners_transaction()
-        self.statement(_BEGIN[mode])
 
     def _owners_transaction(self) -> DatabaseError:
         return DatabaseError(
@@ -239,27 +251,9 @@ class SqliteDatabase:
         found.__cause__ = error
         return found
 
-    @contextmanager
-    def cursor(self, transaction: bool = True) -> Iterator[Any]:
+    def cursor(self, transaction: bool = True) -> AbstractContextManager[Any]:
         """A cursor of the library, nobody else on the connection meanwhile; committed at the end if asked for."""
-        with self.lock:
-            self.ready()
-            if transaction:
-                self.begin("write")
-            cursor = self._connection.raw.cursor()
-            outer, self._lent_to = self._lent_to, threading.get_ident()
-            try:
-                yield cursor
-            except BaseException:
-                if transaction:
-                    self.rollback()
-                raise
-            else:
-                if transaction:
-                    self.commit()
-            finally:
-                self._lent_to = outer
-                cursor.close()
+        return lend(self, transaction)
 
     # ------------------------------------------------------------------ open and close
 
