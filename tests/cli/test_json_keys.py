@@ -51,6 +51,7 @@ class DescribeTheTableOfKeys:
             ("rename", "t", "x"),
             ("meta", "t"),
             ("export", "t", "t.stepwell"),
+            ("check", "t"),
         ],
     )
     def test_is_complete(self, stepwell, args):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from stepwell.checkpoint.base.config import at_of
-from stepwell.checkpoint.tools import comparing, reading, tracing
+from stepwell.checkpoint.base.config import at_of, thread_text
+from stepwell.checkpoint.tools import checking, comparing, reading, tracing
 from stepwell.checkpoint.tools import search as searching
+from stepwell.checkpoint.tools.checking import StorageCheck, ThreadCheck
 from stepwell.checkpoint.tools.comparing import Comparison
 from stepwell.checkpoint.tools.reading import Excerpt
 from stepwell.checkpoint.tools.search import Found, Progress, Reader, Wanted
@@ -84,6 +85,26 @@ class LookTools:
     async def atrace(self, config: Config, paths: Sequence[tuple[str | int, ...]] | None = None) -> list[Trace]:
         """Async twin of `trace`."""
         return await self.aperform(tracing.trace(self.chain, at_of(config), paths))
+
+    def check_thread(self, thread_id: str) -> ThreadCheck:
+        """What is damaged of all that is stored of a thread; nothing is changed. ThreadNotFoundError for none."""
+        found: ThreadCheck = self.perform(checking.check(self.chain, thread_text(thread_id)))
+        return found
+
+    async def acheck_thread(self, thread_id: str) -> ThreadCheck:
+        """Async twin of `check_thread`."""
+        found: ThreadCheck = await self.aperform(checking.check(self.chain, thread_text(thread_id)))
+        return found
+
+    def check_storage(self) -> StorageCheck:
+        """What is damaged of what the threads lie in: pages of a database, and rows of threads that are not there."""
+        found: StorageCheck = self.perform(checking.check_storage(self.chain))
+        return found
+
+    async def acheck_storage(self) -> StorageCheck:
+        """Async twin of `check_storage`."""
+        found: StorageCheck = await self.aperform(checking.check_storage(self.chain))
+        return found
 
     def find_messages(self, wanted: Wanted, read: Reader, progress: Progress | None = None) -> tuple[list[Found], bool]:
         """(messages that fit, whether there are more): what `threads.search_messages` asks, which knows of words."""

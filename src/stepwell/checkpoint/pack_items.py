@@ -45,6 +45,15 @@ def count_items(row: bytes) -> int:
     return get_int(row, 0)[0]
 
 
+def framed_items(row: bytes) -> list[bytes] | None:
+    """The items of a row; None when its bytes are not just those of them."""
+    try:
+        items = unpack_items(row)
+    except IndexError:
+        return None
+    return items if items and _row_of(items) == row else None
+
+
 def unpack_items(row: bytes) -> list[bytes]:
     """The items of a row."""
     if row[0] == 1:

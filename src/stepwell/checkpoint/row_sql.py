@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -33,7 +34,7 @@ from stepwell.sql.query import Query
 COLUMNS: Final = (
     "checkpoint_ns, checkpoint_id, parent_checkpoint_id, step, source, run, ts, next, state, tasks, metadata, children"
 )
-_BROKEN: Final = (IndexError, ValueError, TypeError, AssertionError)
+_BROKEN: Final = (IndexError, ValueError, TypeError, AssertionError, OverflowError, zlib.error)
 """What comes of taking bytes apart that were cut off or changed."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -19,9 +19,9 @@ from stepwell.checkpoint.process import Process, is_gone
 from stepwell.checkpoint.row_sql import columns_of, record_columns, unpack_ts
 from stepwell.checkpoint.rows import Row
 from stepwell.checkpoint.session import Session, make_key, namespace_number
+from stepwell.checkpoint.sql_checking import SqlChecking
 from stepwell.checkpoint.sql_details import SqlDetails
 from stepwell.checkpoint.sql_measuring import SqlMeasuring
-from stepwell.checkpoint.sql_reading import SqlReading
 from stepwell.checkpoint.sql_shelf import INSERT_ROW
 from stepwell.checkpoint.tools.policy import MAIN
 from stepwell.checkpoint.tools.shelf import Facts, Head, Key, Tag, Whole
@@ -49,7 +49,7 @@ _PAGE_OF_FACTS: Final = f"{_FACTS} WHERE (t.turn, t.key) < (?, ?) ORDER BY t.tur
 _PAGE: Final = 500
 
 
-class SqlThreads(SqlDetails, SqlReading, SqlMeasuring):
+class SqlThreads(SqlDetails, SqlChecking, SqlMeasuring):
     """SqlDetails with what the tools need of all threads."""
 
     # ------------------------------------------------------------------ finding

@@ -96,6 +96,15 @@ class Codec:
         except Exception as error:
             _raise_damaged(error)
 
+    def is_whole(self, data: bytes) -> bool:
+        """Whether bytes can be taken apart. Nothing is made of the types they name, so none has to be known."""
+        try:
+            unpackb(data, ext_hook=_no_value, option=ANY_KEY)
+        except Exception:
+            _raise_if_control()
+            return False
+        return True
+
     def decode_all(self, items: Iterable[bytes]) -> list[Any]:
         """`decode` of each, for many: messages go straight to their readers."""
         read, unpack, readers = self._read, self._unpack, self._messages
@@ -133,6 +142,10 @@ class Codec:
 
     def _meet(self, cls: type) -> None:
         self.registry.meet(cls, strict=self.strict_types)
+
+
+def _no_value(_kind: int, _data: bytes) -> None:
+    return None
 
 
 class _Writers(dict[type, Writer]):

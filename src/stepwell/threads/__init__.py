@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stepwell.threads.branch import BranchDeleted, delete_branch, list_branches, rename_branch, switch_branch
     from stepwell.threads.chain import ThreadSaver
     from stepwell.threads.changes import Change, changes_between, line_diff
+    from stepwell.threads.check import Check, check_threads
     from stepwell.threads.choice import Choice, choose_threads, first_prompt
     from stepwell.threads.delete import Removal, Removed, delete_threads
     from stepwell.threads.diff import ChannelDiff, CheckpointDiff, DiffSide, diff_checkpoints
@@ -86,6 +87,8 @@ __all__ = [
     "json_transcript",
     "ThreadLog",
     "LogLine",
+    "check_threads",
+    "Check",
     "Turn",
     "Entry",
     "read_log",
@@ -160,6 +163,7 @@ NAMES: Final = {
     "branch": "BranchDeleted delete_branch list_branches rename_branch switch_branch",
     "chain": "ThreadSaver",
     "changes": "Change changes_between line_diff",
+    "check": "Check check_threads",
     "choice": "Choice choose_threads first_prompt",
     "delete": "Removal Removed delete_threads",
     "diff": "ChannelDiff CheckpointDiff DiffSide diff_checkpoints",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from stepwell.checkpoint.memory.reading import MemoryReading
 from stepwell.checkpoint.memory.shelf import at_once
+from stepwell.checkpoint.tools.checking import StorageCheck, ThreadCheck
 from stepwell.checkpoint.tools.copying import renamed
 from stepwell.checkpoint.tools.shelf import Key, Space, Weight
 
@@ -35,6 +36,19 @@ class MemoryMeasuring(MemoryReading):
         if held is None:
             return Weight(0, 0)
         return Weight(sum(len(space.rows) for space in held.spaces.values()), held.size_bytes)
+
+    @at_once
+    def examine(self, thread: str) -> ThreadCheck | None:
+        """Memory has no bytes that could be damaged."""
+        held = self.threads.get(thread)
+        if held is None:
+            return None
+        records = sum(len(tasks) for filed in (held.filed, held.posted) for tasks in filed.values())
+        return ThreadCheck(thread, sum(len(space.rows) for space in held.spaces.values()), records, 0, 0, ())
+
+    @at_once
+    def check_storage(self) -> StorageCheck:
+        return StorageCheck((), (), tuple(self.threads))
 
     @at_once
     def space(self) -> Space:
