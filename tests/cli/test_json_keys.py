@@ -52,6 +52,7 @@ class DescribeTheTableOfKeys:
             ("meta", "t"),
             ("export", "t", "t.stepwell"),
             ("check", "t"),
+            ("stats", "t"),
         ],
     )
     def test_is_complete(self, stepwell, args):

@@ -6,10 +6,11 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from stepwell.checkpoint.base.config import at_of, thread_text
-from stepwell.checkpoint.tools import checking, comparing, reading, tracing
+from stepwell.checkpoint.tools import checking, comparing, measuring, reading, tracing
 from stepwell.checkpoint.tools import search as searching
 from stepwell.checkpoint.tools.checking import StorageCheck, ThreadCheck
 from stepwell.checkpoint.tools.comparing import Comparison
+from stepwell.checkpoint.tools.measuring import ThreadBytes
 from stepwell.checkpoint.tools.reading import Excerpt
 from stepwell.checkpoint.tools.search import Found, Progress, Reader, Wanted
 from stepwell.checkpoint.tools.shelf import Twig
@@ -104,6 +105,16 @@ class LookTools:
     async def acheck_storage(self) -> StorageCheck:
         """Async twin of `check_storage`."""
         found: StorageCheck = await self.aperform(checking.check_storage(self.chain))
+        return found
+
+    def measure_thread(self, thread_id: str) -> ThreadBytes:
+        """What a thread holds, and its bytes by channel; no value is decoded. ThreadNotFoundError for none."""
+        found: ThreadBytes = self.perform(measuring.measure(self.chain, thread_text(thread_id)))
+        return found
+
+    async def ameasure_thread(self, thread_id: str) -> ThreadBytes:
+        """Async twin of `measure_thread`."""
+        found: ThreadBytes = await self.aperform(measuring.measure(self.chain, thread_text(thread_id)))
         return found
 
     def find_messages(self, wanted: Wanted, read: Reader, progress: Progress | None = None) -> tuple[list[Found], bool]:

@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "export": "Write a thread into a file.",
     "import": "Bring the thread of a file in.",
     "check": "Look whether all that is stored can be read.",
+    "stats": "Show what takes how many bytes.",
     "vacuum": "Make the database as small as what it holds.",
 }
 """Each is the click command `command` of the module of its name; `--help` needs none of them. A name that Python keeps

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from stepwell.threads.rewind import Rewound, rewind_thread
     from stepwell.threads.search import Hit, SearchPage, asearch_messages, search_messages, update_search
     from stepwell.threads.show import Shown, ShownTask, find_namespace, load_checkpoint, open_questions, show_checkpoint
+    from stepwell.threads.stats import Stats, measure_threads
     from stepwell.threads.tag import TagMoved, delete_tag, find_tag, list_tags, move_tag, tag_checkpoint
     from stepwell.threads.transcript import Said, said_in, text_of, transcript
     from stepwell.threads.ttl import Stale, Swept, set_ttl, stale_threads, sweep_threads
@@ -88,6 +89,8 @@ __all__ = [
     "ThreadLog",
     "LogLine",
     "check_threads",
+    "measure_threads",
+    "Stats",
     "Check",
     "Turn",
     "Entry",
@@ -185,6 +188,7 @@ NAMES: Final = {
     "rewind": "Rewound rewind_thread",
     "search": "Hit SearchPage asearch_messages search_messages update_search",
     "show": "Shown ShownTask find_namespace load_checkpoint open_questions show_checkpoint",
+    "stats": "Stats measure_threads",
     "tag": "TagMoved delete_tag find_tag list_tags move_tag tag_checkpoint",
     "transcript": "Said said_in text_of transcript",
     "ttl": "Stale Swept set_ttl stale_threads sweep_threads",
