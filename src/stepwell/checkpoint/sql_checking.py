@@ -97,9 +97,8 @@ class _Look:
         stock = yield from self._stock()
         self._values(stock)
         used = joined(used_runs(self.rows, [task for *_, task in self.records]))
-        return ThreadCheck(
-            self.reading.thread, len(stored), len(filed), stock.count, stock.outside(used), tuple(self.findings)
-        )
+        unused = 0 if self.findings else stock.outside(used)  # what a damaged row uses cannot be told
+        return ThreadCheck(self.reading.thread, len(stored), len(filed), stock.count, unused, tuple(self.findings))
 
     def _row(self, columns: Sequence[Any], known: set[Place]) -> Op:
         number, packed, parent, _, _, run, *_ = columns

@@ -100,7 +100,7 @@ def _show(found: Check, asked: Asked) -> None:
     said = "sound" if found.is_sound else f"damaged: {count(bad, 'thread')}, {count(len(found.findings), 'finding')}"
     click.echo(f"{count(len(found.threads), 'thread')}, {count(checkpoints, 'checkpoint')}: {said}.")
     if unused:
-        click.echo(f"{size(unused)} of stored values are not in use, which is no damage; `stepwell prune` frees them.")
+        click.echo(f"{size(unused)} of stored values are not in use, which is no damage.")
 
 
 def _line(finding: Finding) -> str:

@@ -106,6 +106,7 @@ class DescribeChecking:
 
         found = saver.check_thread("t").findings
 
+        assert saver.check_thread("t").unused_bytes == 0
         assert {finding.channel for finding in found} == {"text"}
         assert {finding.namespace for finding in found} == {""}
 

@@ -26,7 +26,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ThreadCheck:
-    """What a look at a thread came upon. unused_bytes: stored values that nothing refers to, which is no damage."""
+    """What a look at a thread came upon. unused_bytes: stored values that nothing refers to, which is no damage.
+
+    It is 0 where something is damaged: what damaged rows refer to cannot be told.
+    """
 
     thread_id: str
     checkpoints: int
