@@ -239,6 +239,7 @@ def _stand_on(run: Run, id: str) -> None:
     run.step += 1
     run.end_step()
     run.records = {}
+    run.open_records = []
 
 
 def _commit(

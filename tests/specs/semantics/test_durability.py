@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from stepwell.types import interrupt
-from tests.specs.given import cfg, chain, cid, fails, parent_cid, writes_name
+from stepwell.graph import END, START, StateGraph
+from stepwell.types import Command, interrupt
+from tests.specs.given import Log, cfg, chain, cid, fails, parent_cid, writes_name
 
 MODES = ["sync", "async", "exit"]
 
@@ -78,3 +81,70 @@ def test_a_value_that_cannot_be_stored_fails_the_run(drive, saver, durability):
 
     with pytest.raises(TypeError):
         drive.invoke(graph, {"log": []}, cfg(), durability=durability)
+
+
+def fan(saver, last):
+    """START → fast, slow → join → last; fast is done, and what it wrote owed, while slow still runs."""
+
+    def slow(state):
+        time.sleep(0.05)
+        return {"log": ["slow"]}
+
+    builder = StateGraph(Log)
+    for name, node in {"fast": writes_name("fast"), "slow": slow, "join": writes_name("join"), "last": last}.items():
+        builder.add_node(name, node)
+    builder.add_edge(START, "fast")
+    builder.add_edge(START, "slow")
+    builder.add_edge(["fast", "slow"], "join")
+    builder.add_edge("join", "last")
+    builder.add_edge("last", END)
+    return builder.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("durability", MODES)
+def test_a_finished_thread_has_no_writes_of_earlier_steps_pending(drive, saver, durability):
+    graph = fan(saver, writes_name("last"))
+
+    drive.invoke(graph, {"log": []}, cfg(), durability=durability)
+
+    assert drive.get_state(graph, cfg()).next == ()
+    assert saver.get_tuple(cfg()).pending_writes == []
+    assert saver.thread_info("t").status == "idle"
+
+
+@pytest.mark.parametrize("durability", MODES)
+def test_a_handled_error_of_an_earlier_step_does_not_make_a_finished_thread_failed(drive, saver, durability):
+    def slow(state):
+        time.sleep(0.05)
+
+    builder = StateGraph(Log)
+    builder.add_node("bad", fails(ValueError("boom")), error_handler=writes_name("handled"))
+    builder.add_node("slow", slow)
+    builder.add_node("after", writes_name("after"))
+    builder.add_edge(START, "bad")
+    builder.add_edge(START, "slow")
+    builder.add_edge("slow", "after")
+    graph = builder.compile(checkpointer=saver)
+
+    drive.invoke(graph, {"log": []}, cfg(), durability=durability)
+
+    assert saver.get_tuple(cfg()).pending_writes == []
+    assert saver.thread_info("t").status == "idle"
+
+
+@pytest.mark.parametrize("durability", MODES)
+def test_a_question_after_earlier_steps_is_all_that_is_pending(drive, saver, durability):
+    graph = fan(saver, lambda state: {"log": [interrupt("?")]})
+
+    drive.invoke(graph, {"log": []}, cfg(), durability=durability)
+
+    (asking,) = drive.get_state(graph, cfg()).tasks
+    assert [question.value for question in asking.interrupts] == ["?"]
+    assert {task for task, _, _ in saver.get_tuple(cfg()).pending_writes} == {asking.id}
+    assert saver.thread_info("t").status == "waiting"
+
+    ended = drive.invoke(graph, Command(resume="yes"), cfg(), durability=durability)
+
+    assert sorted(ended["log"]) == ["fast", "join", "slow", "yes"]
+    assert saver.get_tuple(cfg()).pending_writes == []
+    assert saver.thread_info("t").status == "idle"
