@@ -14,6 +14,7 @@ import pytest
 from stepwell.drivers.crew import FIRST, Begun
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine import effects as fx
+from stepwell.engine.faults import is_cancelled
 from stepwell.engine.task import Emitted, Task
 from stepwell.saves import At, Fence
 from tests.drivers.scene import Ledger, Memo, asks_for, node_of, tasks_of
@@ -237,12 +238,63 @@ class DescribeALoneTask:
             try:
                 yield fx.Next([task])
             except KeyboardInterrupt:
+                yield fx.Cancel([task], lost=True)
                 return (yield fx.Next((), None))
 
         assert ThreadDriver(task.run).drive(core()) == [task]
+        assert task.error is None
+
+    def test_that_was_interrupted_before_its_body_comes_back_cancelled(self, monkeypatch):
+        [task] = tasks_of(lambda _: None)
+
+        def interrupted(self):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Task, "perform", interrupted)
+
+        def core():
+            try:
+                yield fx.Next([task])
+            except KeyboardInterrupt:
+                yield fx.Cancel([task], lost=True)
+                return (yield fx.Next((), None))
+
+        assert ThreadDriver(task.run).drive(core()) == [task]
+        assert is_cancelled(task.error)
 
 
 class DescribeSeveralTasks:
+    @pytest.mark.parametrize("when", ["as they are started", "as they come back"])
+    def test_come_back_all_the_same_when_ctrl_c_loses_them(self, when, monkeypatch):
+        tasks = tasks_of(*[lambda _: None] * 3)
+        driver = ThreadDriver(tasks[0].run)
+
+        def lost(*_):
+            if when == "as they come back":
+                real(driver, None)
+            raise KeyboardInterrupt
+
+        real = ThreadDriver._wait
+        name = "_start" if when == "as they are started" else "_wait"
+
+        def core():
+            back = []
+            with monkeypatch.context() as patched:
+                patched.setattr(driver, name, lost)
+                try:
+                    yield fx.Next(tasks)
+                except KeyboardInterrupt:
+                    patched.undo()
+            yield fx.Cancel(tasks, lost=True)
+            while len(set(back)) < len(tasks):
+                back += yield fx.Next((), None)
+            return back
+
+        back = driver.drive(core())
+
+        assert set(back) == set(tasks)
+        assert {is_cancelled(task.error) for task in tasks} == {when == "as they are started"}
+
     def test_run_side_by_side_though_each_waits_for_all_others(self):
         count = 3 * FIRST
         meeting = threading.Barrier(count, timeout=20)

@@ -167,7 +167,7 @@ class DescribeAFailure:
         played = play(core, [fails(a, ValueError("no"))], None, [fails(b, CancelledError())], None)
 
         assert played.trace == ["Next", "Cancel", "Next", "SaveWrites"]
-        assert fields(played.effects[1]) == {"tasks": [b]}
+        assert fields(played.effects[1]) == {"tasks": [b], "lost": False}
 
     def test_keeps_what_its_siblings_finished_and_the_error(self):
         _, [a, b], core = start("a", "b")

@@ -79,6 +79,7 @@ class Crew:
     def __init__(self, arrive: Callable[[Any], None]) -> None:
         self.arrive = arrive
         self.backlog: deque[tuple[Any, Context]] = deque()
+        self.at_work: set[Any] = set()
         self.busy = 0
         self.lock = threading.Lock()
 
@@ -109,15 +110,24 @@ class Crew:
         self.backlog.extend(kept)
         return [task for task, _ in back]
 
+    def left_out(self, tasks: Any) -> list[Any]:
+        """Those of `tasks` that neither wait here nor are at work: they came to their end, or never came here."""
+        with self.lock:
+            known = {task for task, _ in self.backlog} | self.at_work
+        return [task for task in tasks if task not in known]
+
     def _work(self) -> None:
         backlog = self.backlog
         while True:
             try:
-                task, context = backlog.popleft()
+                with self.lock:
+                    task, context = backlog.popleft()
+                    self.at_work.add(task)
             except IndexError:
                 break
             context.copy().run(task.perform)
             self.arrive(task)
+            self.at_work.discard(task)
         with self.lock:
             self.busy -= 1
         if backlog:

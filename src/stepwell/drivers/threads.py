@@ -44,7 +44,6 @@ class ThreadDriver:
         self.live = live
         self.passed_on = run.heard if bind else run.heard | run.modes
         self.running = 0
-        self.lone: Any = None  # the task that ran last in the caller's thread
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
         self.background: Begun | None = None
@@ -123,13 +122,11 @@ class ThreadDriver:
     def _next(self, effect: fx.Next) -> list[Any]:
         start = effect.start
         if self.running == 0 and len(start) == 1 and effect.timeout is None and not self.live:
-            self.lone = start[0]
+            start[0].ended = False
             start[0].perform()
             return list(start) if self.arrived.empty() else [*self._drain(), *start]
         if start:
             self._start(start)
-        elif self.running == 0 and self.lone is not None:  # Ctrl-C came behind its body, so it is asked for again
-            return [self.lone]
         first = self._wait(effect.timeout)
         happened = [] if first is None else [first, *self._drain()]
         self.running -= sum(1 for item in happened if type(item) is not Emitted)
@@ -139,6 +136,8 @@ class ThreadDriver:
         if self.crew is None:
             self.crew = Crew(self.arrived.put)
         self.running += len(tasks)
+        for task in tasks:
+            task.ended = False
         self.crew.start(tasks, copy_context())
 
     def _wait(self, timeout: float | None) -> Any:
@@ -165,10 +164,15 @@ class ThreadDriver:
             return happened
 
     def _cancel(self, effect: fx.Cancel) -> None:
-        if self.crew is not None:
-            for task in self.crew.take_back(effect.tasks):
+        crew = self.crew
+        back = crew.take_back(effect.tasks) if crew is not None else []
+        if effect.lost:
+            lost = crew.left_out(effect.tasks) if crew is not None else effect.tasks
+            back += [task for task in lost if task not in back]
+        for task in back:
+            if not task.ended:
                 task.error = CancelledError()
-                self.arrived.put(task)
+            self.arrived.put(task)
 
     def spawn(self, parent: Any, index: int, func: Any, args: Any, kwargs: Any, options: dict[str, Any]) -> Any:
         """Runs a @task call in a thread of its own; answers its future."""

@@ -104,12 +104,15 @@ class Next(Effect[list[Any]]):
 
 
 class Cancel(Effect[None]):
-    """Ask running tasks to stop. Threads cannot be stopped: those tasks run to their end."""
+    """Ask running tasks to stop. Threads cannot be stopped: those tasks run to their end.
 
-    __slots__ = ("tasks",)
+    lost: Ctrl-C may have come while some of them were handed over, or before they were started; they come back (again).
+    """
 
-    def __init__(self, tasks: Sequence[Any]) -> None:
-        self.tasks = tasks
+    __slots__ = ("lost", "tasks")
+
+    def __init__(self, tasks: Sequence[Any], lost: bool = False) -> None:
+        self.tasks, self.lost = tasks, lost
 
 
 class Emit(Effect[None]):

@@ -310,11 +310,11 @@ class Crowd:
         self.later.clear()
         yield from self._cancel_running()
 
-    def _cancel_running(self) -> Steps[None]:
+    def _cancel_running(self, lost: bool = False) -> Steps[None]:
         if self.running:
             for task in self.running:
                 task.cancelled = True
-            yield Cancel(tuple(self.running))
+            yield Cancel(tuple(self.running), lost)
 
     def _fail(self) -> Steps[None]:
         """Records what finished and what failed, then raises the failure."""
@@ -347,14 +347,14 @@ class Crowd:
         self.waiting.clear()
         self.later.clear()
         self._keep(self.arrived)
-        yield from self._cancel_running()
+        yield from self._cancel_running(lost=True)
         while self.running:
             self._keep((yield Next((), None)))
         yield from save_records(self.run, self._records(errors=False), shared=self.shared)
 
     def _keep(self, happened: Iterable[Any]) -> None:
         for item in happened:
-            if isinstance(item, Task):
+            if isinstance(item, Task) and item in self.running:
                 self.running.discard(item)
                 if item.error is None and _fault_of(item) is None:
                     _accept(item)

@@ -32,6 +32,7 @@ class Task:
     done = False  # its result is in `writes`: it ran, was stored, or came from the cache
     started = 0.0
     beat = 0.0
+    ended = False  # this attempt's body came to its end, in this thread or another
     cancelled = False
     late: Exception | None = None  # the timeout that it ran into, until it has come back
     shown = False  # its end was told to whoever streams
@@ -135,6 +136,7 @@ class Task:
         finally:
             current_task.reset(token)
             self._slots = None  # what is built for a body knows its task
+            self.ended = True
 
     async def aperform(self) -> None:
         """`perform` for a node that has an async body."""
