@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stepwell.engine.adopting import stored_records
 from stepwell.engine.effects import History, Load
 from stepwell.engine.layout import Layout
 from stepwell.engine.opening import EMPTY_STEP
@@ -85,8 +86,11 @@ def _no_states() -> Steps[dict[str, StateSnapshot]]:
 def _states_inside(viewed: Viewed, loaded: Loaded, view_of: ViewOf) -> Steps[dict[str, StateSnapshot]]:
     run = viewed.run_at(loaded.at)
     states: dict[str, StateSnapshot] = {}
-    for task in stand_at(run, loaded):
+    tasks = stand_at(run, loaded)
+    records = stored_records(run, tasks, loaded.pending)
+    for task in tasks:
         if task.node.subgraphs:
+            task.record = records.get(task.id)
             state = yield from _state_inside(run, task, loaded, view_of)
             if state is not None:
                 states[task.id] = state
@@ -98,7 +102,8 @@ def _state_inside(run: Run, task: Task, loaded: Loaded, view_of: ViewOf) -> Step
     if getattr(graph, "checkpointer", None) is False:
         return None
     ns = child_ns(run, task)
-    reached = loaded.children.get(ns) if not loaded.leaf else None
+    held = task.record.children.get(ns) if task.record is not None else None  # the namespace may have gone on elsewhere
+    reached = held if loaded.leaf else loaded.children.get(ns)
     at = At(loaded.at.thread, ns, reached, loaded.at.branch)
     inside = yield from Load(at)
     if inside is None or inside.step == EMPTY_STEP:
