@@ -262,7 +262,7 @@ class DescribeADraft:
         assert repr(drafts.read(text, suffix, "here")) == repr(CONTENT)
 
     def test_in_json_says_where_it_is_wrong(self):
-        with pytest.raises(drafts.DraftError, match="here line 2, column 2: it is no JSON"):
+        with pytest.raises(drafts.DraftError, match="here line 2, column 2: it is not JSON"):
             drafts.read('{"a": 1,\n ]', ".json", "here")
         with pytest.raises(drafts.DraftError, match="it is no mapping"):
             drafts.read("[1]", ".json", "here")

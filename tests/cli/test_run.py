@@ -146,6 +146,17 @@ class DescribeARun:
         assert (asked["status"], asked["questions"][0]["value"]) == ("waiting", "sure?")
         assert (answered["status"], answered["reply"]) == ("idle", "you said yes")
 
+    @pytest.mark.parametrize("broken", ['{"yes": tru', '["yes"', '"yes'])
+    @pytest.mark.parametrize("command", [("run", "--thread", "t"), ("resume", "t")])
+    def test_is_not_used_up_by_an_answer_of_broken_json(self, stepwell, module, broken, command):
+        graph = f"{module(ASKING)}:graph"
+        stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")
+
+        refused = stepwell(*command, "--graph", graph, "--answer", broken, expect=2)
+        said = stepwell("run", "--graph", graph, "--thread", "t", "--answer", '"{yes"')
+
+        assert "begins like JSON" in refused.err and said.out == "you said {yes\n"
+
     def test_that_waits_on_a_branch_says_how_to_answer_there(self, stepwell, module):
         graph = f"{module(ASKING)}:graph"
         stepwell("run", "--graph", graph, "--thread", "t", "--new", "-m", "go")

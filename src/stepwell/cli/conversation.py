@@ -51,7 +51,12 @@ class Conversation:
     def hear(self, line: str) -> None:
         """Answers the first open question with `line`, or gives it to the graph as a message."""
         if self.questions:
-            self._turn(answer_in(line, self.questions))
+            try:
+                answer = answer_in(line, self.questions)
+            except click.UsageError as error:  # the question stays open
+                click.echo(error.message, err=True)
+                return
+            self._turn(answer)
             return
         self.at.entitle(line)
         self._turn(as_input(self.graph, line, self.at.graph))

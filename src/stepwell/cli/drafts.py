@@ -62,7 +62,7 @@ def _read_json(text: str, where: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         at = f" line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise DraftError(f"{where}{at}: it is no JSON: {getattr(error, 'msg', error)}.") from None
+        raise DraftError(f"{where}{at}: it is not JSON: {getattr(error, 'msg', error)}.") from None
 
 
 def _read_yaml(text: str, where: str) -> Any:

@@ -120,8 +120,7 @@ def _tell(asked: Asked, edited: Edited) -> None:
     else:
         changed = ", ".join(map(name, edited.changed))
         click.echo(
-            f"{name(edited.branch)} is at {short_id(edited.checkpoint_id)} now, with another {changed}. To undo:\n"
-            f"  {undo}"
+            f"{name(edited.branch)} is at {short_id(edited.checkpoint_id)} now; changed: {changed}. To undo:\n  {undo}"
         )
 
 

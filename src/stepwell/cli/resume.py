@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from stepwell.cli.once import Again, carry_out, print_ended, print_questions
 from stepwell.cli.place import Place, choose_graph, place_in, warn_of_another_graph
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import checked, quoted
+from stepwell.cli.turn import answer_value
 from stepwell.errors import UnfinishedQuestionError
 from stepwell.threads import Stopped, find_thread, only_question, read_stop, resume_input
 
@@ -44,7 +44,7 @@ class QuestionOpen(click.ClickException):
     multiple=True,
     metavar="[ID=]JSON",
     help="Answer the open question; where several are open, each by its id or the beginning of it. "
-    "What is no JSON is taken as text.",
+    "Other text stays text.",
 )
 @click.option("--approve/--reject", "approve", default=None, help="Answer the open question with yes or no.")
 @click.option("--branch", shell_complete=branches, help="Go on in this branch instead of main.")
@@ -113,15 +113,8 @@ def answers_in(texts: Sequence[str], stopped: Stopped) -> Mapping[str, Any]:
         id = named[0] if named else only_question(stopped).id
         if id in found:
             raise click.UsageError(f"question {id} was given two answers: give it one.")
-        found[id] = _value(rest if named else text)
+        found[id] = answer_value(rest if named else text)
     return found
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _how_to_answer(asked: Asked, at: Place, stopped: Stopped) -> str:

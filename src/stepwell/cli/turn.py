@@ -16,6 +16,8 @@ from stepwell.threads.turns import MESSAGES
 from stepwell.types import Command, Interrupt
 
 ASSISTANT: Final = "assistant"
+JSON_BEGINS: Final = ("{", "[", '"')
+"""How JSON begins that is no number and no word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,22 @@ def run_turn(
 
 def answer_in(text: str, questions: Sequence[Interrupt] = ()) -> Command[Any]:
     """The command that answers with `text`: the first of `questions`, or the only open one. JSON is taken as such."""
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        answer = text
+    answer = answer_value(text)
     return Command(resume={questions[0].id: answer} if questions else answer)
+
+
+def answer_value(text: str) -> Any:
+    """An answer as it was typed: JSON, or else text. UsageError for what begins like JSON and is none: the question
+    would be used up by it."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        if text.lstrip()[:1] in JSON_BEGINS:
+            raise click.UsageError(
+                f"the answer {text} begins like JSON and is none: {error}. Mend it, or put it into quotation marks of "
+                "JSON to say it as text."
+            ) from None
+        return text
 
 
 def as_input(graph: Any, text: str, spec: str) -> dict[str, Any]:

@@ -41,14 +41,14 @@ def saver(tmp_path):
 
 
 @asynccontextmanager
-async def browsing(saver):
+async def browsing(saver, size=SIZE):
     """The browser, and a function that presses keys and waits for what they set off."""
     browser = Browser(saver, lambda command: None)
     browser.commands = []
     browser.step_aside = browser.commands.append
     browser.told = []
     browser.notify = lambda message, **_: browser.told.append(message)
-    async with browser.run_test(size=SIZE) as pilot:
+    async with browser.run_test(size=size) as pilot:
 
         async def press(*keys):
             for key in keys:
@@ -210,6 +210,12 @@ class DescribeAKey:
             await press("question_mark")
 
             assert is_as_kept(browser, "help")
+
+    async def test_shows_the_keys_whole_on_a_narrow_terminal(self, saver):
+        async with browsing(saver, (60, 40)) as (browser, press):
+            await press("question_mark")
+
+            assert "in all messages" in " ".join(text_of(browser).replace("│", " ").split())
 
 
 class DescribeALook:
