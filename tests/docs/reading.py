@@ -24,7 +24,7 @@ sleep() { until [ -s "$PRINTED" ]; do command sleep 0.05; done; }
 """A person waits for the first word before the kill; here a slow machine gets longer than the page says."""
 CHANGES = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
-    (r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,8}\b", "ID"),
+    (r"\b[0-9a-f]{7,8}\b", "ID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00)?", "TIME"),
     (r"\b\d+ (s|min|h|d) ago", "AGO"),
     (r"[ \t]+", " "),

@@ -13,7 +13,7 @@ CELL = re.compile(r'<text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>')
 UUID = r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"
 VARIES = (
     (re.compile(UUID), "01234567-89ab-7cde-8f01-23456789abcd"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7}\b"), "abcdef0"),
+    (re.compile(r"\b[0-9a-f]{7}\b"), "abcdef0"),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00"), "2026-01-02T03:04:05.678901+00:00"),
     (re.compile(r"\b\d+ (s|min) ago *"), "0 s ago "),
 )
