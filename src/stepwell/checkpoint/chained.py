@@ -6,12 +6,12 @@ import secrets
 from collections.abc import AsyncIterator, Collection, Generator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from stepwell.checkpoint import tools
 from stepwell.checkpoint.base.config import at_of, config_of, ride_of, thread_text
 from stepwell.checkpoint.base.metadata import get_checkpoint_metadata
 from stepwell.checkpoint.base.saver import BaseCheckpointSaver, Config
 from stepwell.checkpoint.base.types import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from stepwell.checkpoint.serializers import codec_of
-from stepwell.checkpoint.tools import copying, putting, trimming
 from stepwell.checkpoint.tools.shelf import Shelf
 from stepwell.checkpoint.toolset import ThreadTools
 from stepwell.checkpoint.trimset import TrimTools, several
@@ -98,7 +98,7 @@ class ChainedSaver(ThreadTools, TrimTools, BaseCheckpointSaver):
 
     def _put(self, config: Config, checkpoint: Checkpoint, metadata: Any, new_versions: Any) -> Op[At]:
         kept = get_checkpoint_metadata(config, metadata)
-        return putting.put(self.chain, at_of(config), checkpoint, kept, new_versions, ride_of(config))
+        return tools.putting.put(self.chain, at_of(config), checkpoint, kept, new_versions, ride_of(config))
 
     def put_writes(self, config: Config, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         self.perform(self._put_writes(config, writes, task_id, task_path))
@@ -109,7 +109,7 @@ class ChainedSaver(ThreadTools, TrimTools, BaseCheckpointSaver):
         await self.aperform(self._put_writes(config, writes, task_id, task_path))
 
     def _put_writes(self, config: Config, writes: Sequence[tuple[str, Any]], task: str, path: str) -> Op[None]:
-        return putting.put_writes(self.chain, at_of(config), writes, task, path, ride_of(config))
+        return tools.putting.put_writes(self.chain, at_of(config), writes, task, path, ride_of(config))
 
     def get_next_version(self, current: Any, channel: Any) -> Any:
         """Ints: a counter, and below it 20 random bits that tell the branches of a thread apart."""
@@ -120,22 +120,24 @@ class ChainedSaver(ThreadTools, TrimTools, BaseCheckpointSaver):
     # ------------------------------------------------------------------ threads
 
     def delete_thread(self, thread_id: str) -> None:
-        self.perform(trimming.delete_thread(self.chain, thread_text(thread_id)))
+        self.perform(tools.trimming.delete_thread(self.chain, thread_text(thread_id)))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        await self.aperform(trimming.delete_thread(self.chain, thread_text(thread_id)))
+        await self.aperform(tools.trimming.delete_thread(self.chain, thread_text(thread_id)))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self.perform(trimming.delete_for_runs(self.chain, several(run_ids, str)))
+        self.perform(tools.trimming.delete_for_runs(self.chain, several(run_ids, str)))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        await self.aperform(trimming.delete_for_runs(self.chain, several(run_ids, str)))
+        await self.aperform(tools.trimming.delete_for_runs(self.chain, several(run_ids, str)))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self.perform(copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id)))
+        self.perform(
+            tools.copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id))
+        )
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        op = copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id))
+        op = tools.copying.copy_thread(self.chain, thread_text(source_thread_id), thread_text(target_thread_id))
         await self.aperform(op)
 
     # ------------------------------------------------------------------ the chain, as the engine and tools call it

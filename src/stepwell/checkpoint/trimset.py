@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from stepwell.checkpoint import tools
 from stepwell.checkpoint.base.config import thread_text
-from stepwell.checkpoint.tools import trimming
 from stepwell.checkpoint.tools.policy import Keep
-from stepwell.checkpoint.tools.shelf import Space
-from stepwell.checkpoint.tools.trimming import Taken
 from stepwell.errors import ConfigError, ThreadIdError
+
+if TYPE_CHECKING:
+    from stepwell.checkpoint.tools.shelf import Space
+    from stepwell.checkpoint.tools.trimming import Taken
 
 T = TypeVar("T")
 Age = float | timedelta | datetime
@@ -59,7 +61,7 @@ class TrimTools:
         await self.aperform(self._prune(thread_ids, strategy, keep_turns, newer_than))
 
     def _prune(self, threads: Sequence[str], strategy: str, turns: int | None, age: Age | None) -> Any:
-        return trimming.prune(self.chain, several(threads, thread_text), strategy, rule_of(turns, age))
+        return tools.trimming.prune(self.chain, several(threads, thread_text), strategy, rule_of(turns, age))
 
     def trim_thread(
         self, thread_id: str, *, keep_turns: int | None = None, newer_than: Age | None = None, dry_run: bool = False
@@ -69,7 +71,7 @@ class TrimTools:
         Raises ThreadNotFoundError, and ThreadBusyError while a run holds the thread.
         """
         keep = rule_of(keep_turns, newer_than)
-        found: Taken = self.perform(trimming.trim(self.chain, thread_text(thread_id), keep, try_out=dry_run))
+        found: Taken = self.perform(tools.trimming.trim(self.chain, thread_text(thread_id), keep, try_out=dry_run))
         return found
 
     async def atrim_thread(
@@ -77,19 +79,19 @@ class TrimTools:
     ) -> Taken:
         """Async twin of `trim_thread`."""
         keep = rule_of(keep_turns, newer_than)
-        return await self.aperform(trimming.trim(self.chain, thread_text(thread_id), keep, try_out=dry_run))
+        return await self.aperform(tools.trimming.trim(self.chain, thread_text(thread_id), keep, try_out=dry_run))
 
     def drop_thread(self, thread_id: str, *, dry_run: bool = False) -> Taken:
         """`delete_thread`, saying what went; with dry_run, what would go, and nothing is changed.
 
         Raises ThreadNotFoundError, and ThreadBusyError while a run holds the thread.
         """
-        found: Taken = self.perform(trimming.delete(self.chain, thread_text(thread_id), try_out=dry_run))
+        found: Taken = self.perform(tools.trimming.delete(self.chain, thread_text(thread_id), try_out=dry_run))
         return found
 
     async def adrop_thread(self, thread_id: str, *, dry_run: bool = False) -> Taken:
         """Async twin of `drop_thread`."""
-        return await self.aperform(trimming.delete(self.chain, thread_text(thread_id), try_out=dry_run))
+        return await self.aperform(tools.trimming.delete(self.chain, thread_text(thread_id), try_out=dry_run))
 
     def space(self) -> Space:
         """Bytes of the whole storage: file, log beside it, and what is free in it."""
