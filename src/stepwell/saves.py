@@ -8,8 +8,9 @@
 3. `commit` under a fence checks epoch, head == expect, parent exists, id new and > parent; else it writes nothing and
    raises StaleRunError. Same id and digest again: already done.
 4. `fence=None` only from public methods: refused with ThreadBusyError while somebody else holds the lease.
-5. Values, versions and seen that leave a saver are fresh objects.
-6. A saver writes each operation once, as Op; `perform` / `aperform` are the only places that know sync or async.
+5. Whoever breaks off a load releases what its wish says it has taken. To release what was undone, or ended, is nothing.
+6. Values, versions and seen that leave a saver are fresh objects.
+7. A saver writes each operation once, as Op; `perform` / `aperform` are the only places that know sync or async.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ class At(NamedTuple):
     branch: str | None = None  # None: "main"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LeaseWish:
     """That a load shall also take the thread's lease."""
 
     run: str
     wait_s: float  # 0: ThreadBusyError at once
     term_s: float = 30.0
+    taken: Fence | None = None  # written by the load, before the lease is durable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,9 @@ class Fence:
     """Travels with every write of a run, its subgraphs included."""
 
     thread: str
-    epoch: int  # database-wide, never reused
+    epoch: int  # database-wide, never reused once durable
     run: str
+    since: str = ""  # tells it from one that took its epoch after it was undone
 
 
 @dataclass(slots=True)

@@ -279,7 +279,7 @@ class DescribeATakeOver:
             patch.setattr(leases, "here", lambda: process)
             patch.setattr(lease_rows, "here", lambda: process)
             fence = take(saver.chain, "theirs")
-        beats.let_go(saver.chain, "t", fence.epoch)
+        beats.let_go(saver.chain, fence)
         return fence
 
     @staticmethod

@@ -15,6 +15,7 @@ from stepwell.drivers.crew import FIRST, Begun
 from stepwell.drivers.threads import ThreadDriver
 from stepwell.engine import effects as fx
 from stepwell.engine.faults import is_cancelled
+from stepwell.engine.saving import give_back
 from stepwell.engine.task import Emitted, Task
 from stepwell.saves import At, Fence
 from tests.drivers.scene import Ledger, Memo, asks_for, node_of, tasks_of
@@ -161,11 +162,12 @@ class DescribeARunThatIsBrokenOffWhileItCloses:
     def test_gives_it_back_when_it_was_broken_off_just_there(self):
         ledger = Ledger()
         [task] = tasks_of(lambda _: None, chain=ledger)
+        task.run.fence = Fence("t", 1, "r")
         ledger.breaks["release"] = KeyboardInterrupt()
 
         def core():
             try:
-                yield fx.Release(Fence("t", 1, "r"))
+                yield from give_back(task.run)
             except KeyboardInterrupt:
                 ledger.breaks.clear()
                 raise

@@ -42,16 +42,17 @@ def hold(chain: Beatable, fence: Fence, term_s: float = TERM_S) -> None:
             _wake.set()
         _held.setdefault(chain, {})[fence.thread] = fence
         if _thread is None:
-            _thread = threading.Thread(target=_run, name="stepwell-beats", daemon=True)
-            _thread.start()
+            beating = threading.Thread(target=_run, name="stepwell-beats", daemon=True)
+            beating.start()
+            _thread = beating  # Ctrl-C may come in between; two of them do no harm
 
 
-def let_go(chain: Beatable, thread: str, epoch: int) -> None:
+def let_go(chain: Beatable, fence: Fence) -> None:
     """The lease has ended."""
     with _lock:
         held = _held.get(chain)
-        if held is not None and thread in held and held[thread].epoch == epoch:
-            del held[thread]
+        if held is not None and held.get(fence.thread) == fence:
+            del held[fence.thread]
             if not held:
                 del _held[chain]
 
@@ -70,7 +71,7 @@ def beat_all() -> None:
         try:
             chain.perform(chain.beat(fence))
         except StaleRunError:
-            let_go(chain, fence.thread, fence.epoch)
+            let_go(chain, fence)
         except StepwellError:  # busy or full: two more beats may follow before the lease is lost
             continue
 

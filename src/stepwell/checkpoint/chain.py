@@ -5,7 +5,7 @@ A subclass says where they are carried out (`perform`, `aperform`). Listing is i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from stepwell.checkpoint import lease_rows
@@ -96,20 +96,16 @@ class SqlChain:
             yield from Begin("read")
             return (yield from self.read(at))
 
-        keys: list[int] = []
-
-        def key_of() -> Generator[Any, Any, int]:
-            keys.append((yield from make_key(at.thread, now_text())))
-            return keys[-1]
-
-        fence = yield from lease_rows.acquire(at.thread, lease, key_of)
-        yield from self.open_session(at.thread, fence.epoch, keys[-1])
+        fence, key = yield from lease_rows.acquire(at.thread, lease, lambda: make_key(at.thread, now_text()))
         try:
+            yield from self.open_session(at.thread, fence, key)
             loaded = yield from self.read(at, fence)
             yield from End()  # the lease and the thread's key hold only once the transaction went through
             return loaded
-        except BaseException:
-            self.close_session(at.thread)
+        except BaseException as error:
+            self._end_session(fence)
+            if isinstance(error, Exception):  # the transaction is undone, and the lease with it
+                lease.taken = None
             raise
 
     def read(self, at: At, fence: Fence | None = None) -> Op[Loaded | None]:
@@ -265,7 +261,7 @@ class SqlChain:
 
     def check(self, session: Session, fence: Fence | None) -> Op[None]:
         """That whoever writes may: StaleRunError or ThreadBusyError."""
-        if fence is not None and fence.epoch == session.epoch:
+        if fence is not None and fence is session.fence:
             rows = yield from Query("SELECT epoch FROM threads WHERE key = ?", (session.key,))
             if rows and rows[0][0] == fence.epoch:
                 return
@@ -348,14 +344,17 @@ class SqlChain:
         yield from lease_rows.beat(key, fence)
 
     def release(self, fence: Fence) -> Op[None]:
-        session = self.sessions.get(fence.thread)
-        if session is not None and session.epoch == fence.epoch:
-            self.close_session(fence.thread)
+        self._end_session(fence)
         yield from Begin("write")
         key = yield from find_key(fence.thread)
         yield from lease_rows.release(key, fence)
 
-    def open_session(self, thread: str, epoch: int, key: int | None = None) -> Op[Session]:
+    def _end_session(self, fence: Fence) -> None:
+        session = self.sessions.get(fence.thread)
+        if session is not None and session.fence == fence:
+            self.close_session(fence.thread)
+
+    def open_session(self, thread: str, fence: Fence | None, key: int | None = None) -> Op[Session]:
         """Begins to write to a thread that exists; the transaction is open."""
         if key is None:
             key = yield from find_key(thread)
@@ -364,7 +363,7 @@ class SqlChain:
         run, log = yield from next_numbers(key)
         ledger = self.stager.begin(thread, log)
         session = self.sessions[thread] = Session(thread, key, ledger, names, Runs(run))
-        session.epoch = epoch
+        session.fence = fence
         return session
 
     def close_session(self, thread: str) -> None:

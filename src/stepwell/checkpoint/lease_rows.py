@@ -44,12 +44,15 @@ _TAKE = (
 _EPOCH = "UPDATE epochs SET last = last + 1 RETURNING last"
 _FREE = (
     "UPDATE threads SET epoch = 0, lease_run = NULL, lease_process = NULL, lease_since = NULL "
-    "WHERE key = ? AND epoch = ?"
+    "WHERE key = ? AND epoch = ? AND lease_since = ?"
 )
 
 
-def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, Any, int]]) -> Generator[Any, Any, Fence]:
-    """Take the thread; answers with the write transaction open, so that what is read next is what the run starts from.
+def acquire(
+    thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, Any, int]]
+) -> Generator[Any, Any, tuple[Fence, int]]:
+    """Take the thread; answers the fence and the thread's key with the write transaction open, so that what is read
+    next is what the run starts from.
 
     `key_of`: finds the thread's key, or makes its row. Waits in line as long as the wish says, then ThreadBusyError.
     """
@@ -59,14 +62,14 @@ def acquire(thread: str, wish: LeaseWish, key_of: Callable[[], Generator[Any, An
         key = yield from key_of()
         [(epoch, has_line)] = yield from Query(_IS_FREE, (key,))
         if epoch == 0 and not has_line:
-            return (yield from _take(thread, key, wish.run))
+            return (yield from _take(thread, key, wish)), key
         held = yield from holder(key)
         line = yield from Query(_LINE, (key,))
         if contender is None:
             contender = Contender(thread, wish)
         if (yield from _is_next(contender, key, line)) and contender.may_take(held):
             yield from _leave_line(contender)
-            return (yield from _take(thread, key, wish.run))
+            return (yield from _take(thread, key, wish)), key
         try:
             pause = contender.wait(held)
         except ThreadBusyError:
@@ -121,7 +124,7 @@ def check(thread: str, key: int | None, fence: Fence | None) -> Generator[Any, A
     elif held is not None and key is not None:
         if not is_gone(held.process):
             raise busy(thread, held)
-        yield from Query(_FREE, (key, held.epoch))
+        yield from Query(_FREE, (key, held.epoch, held.since))
 
 
 def beat(key: int | None, fence: Fence) -> Generator[Any, Any, None]:
@@ -135,7 +138,7 @@ def beat(key: int | None, fence: Fence) -> Generator[Any, Any, None]:
 
 def release(key: int | None, fence: Fence) -> Generator[Any, Any, None]:
     """Give the thread back, if it is still held under this fence."""
-    yield from Query(_FREE, (key, fence.epoch))
+    yield from Query(_FREE, (key, fence.epoch, fence.since))
 
 
 def touch(key: int) -> Generator[Any, Any, None]:
@@ -144,10 +147,11 @@ def touch(key: int) -> Generator[Any, Any, None]:
     yield from Query("UPDATE threads SET turn = ? WHERE key = ?", (epoch, key))
 
 
-def _take(thread: str, key: int, run: str) -> Generator[Any, Any, Fence]:
+def _take(thread: str, key: int, wish: LeaseWish) -> Generator[Any, Any, Fence]:
     [(epoch,)] = yield from Query(_EPOCH)
-    yield from Query(_TAKE, (epoch, run, here().as_text(), now_text(), key))
-    return Fence(thread, epoch, run)
+    wish.taken = fence = Fence(thread, epoch, wish.run, now_text())
+    yield from Query(_TAKE, (epoch, wish.run, here().as_text(), fence.since, key))
+    return fence
 
 
 def _is_next(contender: Contender, key: int, line: list[tuple[Any, ...]]) -> Generator[Any, Any, bool]:

@@ -127,7 +127,7 @@ class ProcessLeases:
 
     def acquire(self, thread: str, wish: LeaseWish) -> Generator[Any, Any, Fence]:
         """Take the thread; waits in line as long as the wish says."""
-        fence = self._take(thread, wish.run)
+        fence = self._take(thread, wish)
         if fence is not None:
             return fence
         contender = Contender(thread, wish)
@@ -169,17 +169,17 @@ class ProcessLeases:
         """Who holds the thread."""
         return self._held.get(thread)
 
-    def _take(self, thread: str, run: str) -> Fence | None:
+    def _take(self, thread: str, wish: LeaseWish) -> Fence | None:
         """The lease, when nobody holds it and nobody waits."""
         with self._lock:
             if thread in self._held or thread in self._lines:
                 return None
-            return self._give(thread, run)
+            return self._give(thread, wish)
 
-    def _give(self, thread: str, run: str) -> Fence:
-        epoch = next(self._epochs)
-        self._held[thread] = Held(epoch, run, here(), now_text())
-        return Fence(thread, epoch, run)
+    def _give(self, thread: str, wish: LeaseWish) -> Fence:
+        wish.taken = fence = Fence(thread, next(self._epochs), wish.run, now_text())
+        self._held[thread] = Held(fence.epoch, wish.run, here(), fence.since)
+        return fence
 
     def _attempt(self, contender: Contender) -> tuple[Fence | None, Held | None]:
         held = self._held.get(contender.thread)
@@ -192,7 +192,7 @@ class ProcessLeases:
             del line[ticket]
         contender.place = sum(ticket < contender.ticket for ticket in line)
         if contender.place == 0 and contender.may_take(held):
-            return self._give(contender.thread, contender.wish.run), held
+            return self._give(contender.thread, contender.wish), held
         return None, held
 
     def _leave_line(self, contender: Contender) -> None:

@@ -11,6 +11,7 @@ from stepwell.checkpoint.heads import Place
 from stepwell.checkpoint.ledger import INDEX_BITS, LOG_BITS, Ledger
 from stepwell.checkpoint.names import Names
 from stepwell.checkpoint.pack import unpack_id
+from stepwell.saves import Fence
 from stepwell.sql.query import Many, Query
 from stepwell.types import ROUTE
 
@@ -97,14 +98,14 @@ def pack_run(run: str) -> bytes | str:
 class Session:
     """One thread, for as long as a run or a public call writes to it.
 
-    namespaces: ns → number; places: ns → where it stands after what was committed here; filed: (ns, checkpoint) that
-    have records in the table.
+    fence: of the lease it was opened under. namespaces: ns → number; places: ns → where it stands after what was
+    committed here; filed: (ns, checkpoint) that have records in the table.
     """
 
     __slots__ = (
         "_expected",
         "_metadata",
-        "epoch",
+        "fence",
         "filed",
         "key",
         "ledger",
@@ -117,7 +118,7 @@ class Session:
 
     def __init__(self, thread: str, key: int, ledger: Ledger, names: Names, runs: Runs) -> None:
         self.thread, self.key, self.ledger, self.names, self.runs = thread, key, ledger, names, runs
-        self.epoch = 0
+        self.fence: Fence | None = None
         self._expected: set[frozenset[str]] = set()
         self._metadata: tuple[Mapping[str, Any], str | bytes] = ({}, b"")
         self.namespaces: dict[str, int] = {}

@@ -173,7 +173,7 @@ class SqlThreads(SqlDetails, SqlChecking, SqlMeasuring):
         key = yield from make_key(whole.thread, whole.created_at, about)
         yield from Query("UPDATE threads SET metadata = ? WHERE key = ?", (about, key))
         yield from self._put_items(key, whole)
-        session = yield from self.open_session(whole.thread, 0)
+        session = yield from self.open_session(whole.thread, None)
         try:
             newest: dict[int, str] = {}
             for row in whole.rows:

@@ -70,7 +70,7 @@ class SqlShelf(SqlTree):
         if thread in self.sessions:
             return False
         yield from make_key(thread, now_text())
-        yield from self.open_session(thread, 0)
+        yield from self.open_session(thread, None)
         return True
 
     def end_work(self, thread: str) -> None:

@@ -59,7 +59,6 @@ class LoopDriver:
         self.threaded = 0
         self.waiter: asyncio.Future[None] | None = None
         self.crew: Crew | None = None
-        self.returning: Fence | None = None
         self.leads = bind  # the driver of a @task call ends long before the run
         self.background: asyncio.Future[Any] | None = None
         if bind:
@@ -120,9 +119,9 @@ class LoopDriver:
         self.crew = None  # it knows this driver
         if self.leads:
             self.run.let_go()
-        fence = self.returning or self.run.fence
+        fence = self.run.lease
         if fence is not None and self.leads and self.run.parent is None:
-            self.run.fence = self.returning = None
+            self.run.fence = self.run.wish = None
             given = (self.chain, fence, self.background)
             threading.Thread(target=_release, args=given, name="stepwell-release", daemon=True).start()
 
@@ -149,10 +148,7 @@ class LoopDriver:
         if kind is fx.SaveWrites:
             return await self._perform(chain.save_writes(effect.staged, effect.fence), effect.wait)
         if kind is fx.Release:
-            self.returning = effect.fence
-            answer = await asyncio.shield(chain.aperform(chain.release(effect.fence)))
-            self.returning = None
-            return answer
+            return await asyncio.shield(chain.aperform(chain.release(effect.fence)))
         if kind is fx.Settle:
             return await self._settle()
         if kind is fx.Clock:

@@ -10,7 +10,6 @@ from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from stepwell.checkpoint.beats import held_by
 from stepwell.drivers.crew import Begun, Crew, run_in_thread
 from stepwell.drivers.order import Write, write_around
 from stepwell.engine import effects as fx
@@ -20,7 +19,6 @@ from stepwell.engine.run import Run
 from stepwell.engine.saving import Steps
 from stepwell.engine.task import Emitted
 from stepwell.errors import StepwellError
-from stepwell.saves import Fence
 
 IMPATIENCE = 0.002
 """Seconds without a sign from the crew until more workers join it."""
@@ -47,8 +45,6 @@ class ThreadDriver:
         self.arrived: SimpleQueue[Any] = SimpleQueue()
         self.crew: Crew | None = None
         self.background: Begun | None = None
-        self.returning: Fence | None = None
-        self.takes: str | None = None  # the thread that the run asked for
         if bind:
             run.clock = time.monotonic
             run.wall = time.time
@@ -91,9 +87,9 @@ class ThreadDriver:
     def _leave(self) -> None:
         """Gives the thread back where the run was broken off as it took it, or while it closed: by Ctrl-C, say."""
         self.run.let_go()
-        fence = self.returning or self.run.fence or self._taken_unseen()
+        fence = self.run.lease
         if fence is not None and self.run.parent is None:
-            self.run.fence = self.returning = None
+            self.run.fence = self.run.wish = None
             with suppress(Exception):  # the last write failed; the thread is given back all the same
                 self._settle()
             with suppress(StepwellError):
@@ -180,23 +176,6 @@ class ThreadDriver:
 
     # The saver.
 
-    def _load(self, e: fx.Load) -> Any:
-        self.takes = e.at.thread if e.lease is not None else self.takes
-        return self.chain.perform(self.chain.load(e.at, lease=e.lease))
-
-    def _taken_unseen(self) -> Fence | None:
-        """The lease of a load that was broken off before the run knew of it."""
-        if self.takes is None:
-            return None
-        mine = (fence for fence in held_by(self.chain) if fence.thread == self.takes and fence.run == self.run.run_id)
-        return next(mine, None)
-
-    def _release(self, e: fx.Release) -> Any:
-        self.returning = e.fence
-        answer = self.chain.perform(self.chain.release(e.fence))
-        self.returning = None
-        return answer
-
     def _history(self, e: fx.History) -> Any:
         return self.chain.perform(
             self.chain.history(e.at, lineage=e.lineage, filter=e.filter, before=e.before, limit=e.limit)
@@ -242,10 +221,10 @@ _ANSWERS: dict[type, Callable[[ThreadDriver, Any], Any]] = {
     fx.Now: lambda _, e: time.time_ns(),
     fx.Commit: ThreadDriver._commit,
     fx.SaveWrites: ThreadDriver._save_writes,
-    fx.Load: ThreadDriver._load,
+    fx.Load: lambda driver, e: driver.chain.perform(driver.chain.load(e.at, lease=e.lease)),
     fx.History: ThreadDriver._history,
     fx.Settle: lambda driver, _: driver._settle(),
-    fx.Release: ThreadDriver._release,
+    fx.Release: lambda driver, e: driver.chain.perform(driver.chain.release(e.fence)),
     fx.Cancel: ThreadDriver._cancel,
     fx.Clock: lambda _, e: time.monotonic(),
     fx.Random: lambda _, e: random.random(),

@@ -43,9 +43,10 @@ def _is_nested(run: Run) -> bool:
 def _load_root(run: Run) -> Steps[Loaded]:
     at = run.at
     assert at is not None
-    loaded = yield from Load(at, LeaseWish(run.run_id, run.busy_wait))
+    run.wish = LeaseWish(run.run_id, run.busy_wait)
+    loaded = yield from Load(at, run.wish)
     assert loaded is not None
-    run.fence = loaded.fence
+    run.fence, run.wish = loaded.fence, None
     if at.checkpoint is None and not loaded.leaf:  # its branch goes on there, whoever else did
         loaded.leaf = loaded.meeting = run.overtaken = True
     if at.checkpoint is not None and loaded.at.checkpoint != at.checkpoint:

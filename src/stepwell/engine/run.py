@@ -9,7 +9,7 @@ from stepwell.copies import COPIERS, copied, is_flat
 from stepwell.engine.layout import Layout
 from stepwell.ids import IdClock
 from stepwell.plan.plan import Node, Plan
-from stepwell.saves import At, Base, ChainSaver, Fence, Loaded, TaskRecord
+from stepwell.saves import At, Base, ChainSaver, Fence, LeaseWish, Loaded, TaskRecord
 from stepwell.types import MISSING, ROUTE, OnInterrupted, Overwrite
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Run:
     ears: Any = None  # who is told that the run began and ended
 
     # Moving.
+    wish: LeaseWish | None = None  # of the load that takes the thread, until that is back
     fence: Fence | None = None
     base: Base | None = None
     loaded: Loaded | None = None
@@ -149,6 +150,11 @@ class Run:
     def thread_id(self) -> str | None:
         """The thread, if the run has one."""
         return self.at.thread if self.at is not None else None
+
+    @property
+    def lease(self) -> Fence | None:
+        """The lease that it holds, or may hold: a load that took it was broken off, or giving it back was."""
+        return self.wish.taken if self.wish is not None else self.fence
 
     def place(self, checkpoint: str | None) -> At:
         """Where `checkpoint` of this run lies."""

@@ -205,10 +205,15 @@ def settle(run: Run) -> Steps[None]:
 
 
 def give_back(run: Run) -> Steps[None]:
-    """Gives back the thread, if it is this run that holds it."""
-    if run.parent is None and run.fence is not None:
-        fence, run.fence = run.fence, None
-        yield Release(fence)
+    """Gives back the thread, if it is this run that holds it. Broken off, it may hold it still; a failure is final."""
+    fence = run.lease
+    if run.parent is None and fence is not None:
+        try:
+            yield Release(fence)
+        except Exception:
+            run.fence = run.wish = None
+            raise
+        run.fence = run.wish = None
 
 
 class Owed:

@@ -271,7 +271,7 @@ class PublicChain:
             yield from Inner(self._chain.release(fence))
         else:
             self._leases.release(fence)
-            beats.let_go(self, fence.thread, fence.epoch)
+            beats.let_go(self, fence)
 
     def _check(self, thread: str, fence: Fence | None) -> None:
         if self._chain is None:

@@ -237,7 +237,7 @@ class MemoryChain(MemorySearch, MemoryMeasuring):
         if held is not None and held.epoch == fence.epoch:
             self._leases.release(fence)
             self.stager.end(fence.thread)
-            beats.let_go(self, fence.thread, fence.epoch)
+            beats.let_go(self, fence)
 
     @at_once
     def history(

@@ -52,7 +52,7 @@ class SqliteChain(SqlSearch):
 
     def load(self, at: At, *, lease: LeaseWish | None = None) -> Op[Loaded | None]:
         if lease is not None:
-            lease = LeaseWish(lease.run, lease.wait_s, self.lease_s)
+            lease.term_s = self.lease_s
         loaded = yield from super().load(at, lease=lease)
         if loaded is not None and loaded.fence is not None:
             beats.hold(self, loaded.fence, self.lease_s)
@@ -60,8 +60,8 @@ class SqliteChain(SqlSearch):
 
     def close_session(self, thread: str) -> None:
         session = self.sessions.get(thread)
-        if session is not None and session.epoch:
-            beats.let_go(self, thread, session.epoch)
+        if session is not None and session.fence is not None:
+            beats.let_go(self, session.fence)
         super().close_session(thread)
 
     def space(self) -> Op[Space]:
@@ -102,7 +102,7 @@ class SqliteChain(SqlSearch):
     def _give_back_all(self) -> None:
         for chain in [chain for chain in _all if chain.database is self.database]:
             for fence in beats.held_by(chain):
-                beats.let_go(chain, fence.thread, fence.epoch)
+                beats.let_go(chain, fence)
                 with suppress(SaverError):
                     chain.perform(_freed(fence))
 
