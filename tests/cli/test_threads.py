@@ -36,6 +36,15 @@ class DescribeTheListOfThreads:
         assert stepwell("threads", "--json").json == {"threads": [], "more": False}
         assert "no threads" in stepwell("threads").err and list(home.iterdir()) == []
 
+    @pytest.mark.parametrize("command", [("threads",), ("search", "hello"), ("sweep", "--dry-run")])
+    def test_of_a_database_that_was_named_and_is_not_there_says_so(self, stepwell, tmp_path, command):
+        by_flag = stepwell(*command, "--db", "mine.db").err
+        by_variable = stepwell(*command, "--json", STEPWELL_DB="mine.db")
+
+        assert "there is no database at mine.db." in by_flag and "there is no database at mine.db." in by_variable.err
+        assert next(iter(by_variable.json.values())) == []
+        assert "no database" not in stepwell(*command).err and not (tmp_path / "mine.db").exists()
+
     def test_is_a_table_for_people(self, stepwell):
         stepwell("run", "--thread", "t", "--new", "-m", "Plan a trip to Kyoto")
 

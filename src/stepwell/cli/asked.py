@@ -33,8 +33,13 @@ class Asked:
     @property
     def path(self) -> Path:
         """The database in force: --db, else STEPWELL_DB, else ~/.stepwell/stepwell.db."""
-        named = self.db or os.environ.get(VARIABLE)
+        named = self.named
         return Path(named).expanduser() if named else Path.home() / ".stepwell" / "stepwell.db"
+
+    @property
+    def named(self) -> Path | str | None:
+        """The database that was named, by --db or by STEPWELL_DB."""
+        return self.db or os.environ.get(VARIABLE)
 
     @property
     def db_flag(self) -> str:

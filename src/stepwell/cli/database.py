@@ -11,8 +11,9 @@ import click
 
 from stepwell.checkpoint.serde.jsonplus import JsonPlusSerializer
 from stepwell.checkpoint.sqlite import SqliteSaver
-from stepwell.cli.asked import VARIABLE
+from stepwell.cli.asked import VARIABLE, Asked
 from stepwell.cli.exits import NOT_FOUND
+from stepwell.cli.text import warn_person
 from stepwell.errors import ForeignDatabaseError
 from stepwell.sql.migrate import NAMES, is_ours
 
@@ -34,6 +35,14 @@ class NoDatabase(click.ClickException):
 def holds_something(path: Path) -> bool:
     """Whether there is a file that is not empty: looking makes no tables in one that is."""
     return path.exists() and path.stat().st_size > 0
+
+
+def has_threads(asked: Asked) -> bool:
+    """Whether there is a database to look for threads in. One that was named, and is not there, may be a slip: it is
+    told of on stderr."""
+    if asked.named and not asked.path.exists():
+        warn_person(f"there is no database at {asked.path}.")
+    return holds_something(asked.path)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import click
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import thread_ids
-from stepwell.cli.database import holds_something, opened
+from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import Moment
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, name, one_line, printable
@@ -68,7 +68,7 @@ def command(
       stepwell search budget --thread trip -C 2
     """
     page = SearchPage((), False, words)
-    if holds_something(asked.path):
+    if has_threads(asked):
         with opened(asked.path) as saver, _Bar() as bar:
             page = search_messages(
                 saver,

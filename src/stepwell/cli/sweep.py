@@ -14,7 +14,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import choice_of, with_choice_options
 from stepwell.cli.confirming import need_yes
-from stepwell.cli.database import holds_something, opened
+from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import Span, span_text
 from stepwell.cli.text import ago, count, name, one_line
 from stepwell.errors import ConfigError
@@ -52,7 +52,7 @@ def command(asked: Asked, /, older_than_s: float | None, force: bool, dry_run: b
     """
     default_s = default_ttl() if older_than_s is None else older_than_s
     swept = Swept((), ())
-    if holds_something(asked.path):
+    if has_threads(asked):
         with opened(asked.path) as saver:
             stale = stale_threads(saver, default_s, choice=choice_of(**options), force=force)
             going = [each for each in stale if not each.why_kept]

@@ -10,7 +10,7 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import choice_of, with_choice_options
-from stepwell.cli.database import holds_something, opened
+from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import span_text
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line, pad, size_text
@@ -55,7 +55,7 @@ def command(asked: Asked, /, limit: int, everything: bool, is_long: bool, **opti
     order = {key: options.pop(key) for key in ("sort", "reverse", "offset")}
     choice = choice_of(**options)
     page = NOTHING
-    if holds_something(asked.path):
+    if has_threads(asked):
         is_brief = not (is_long or asked.json)
         with opened(asked.path) as saver:
             page = browse_threads(saver, choice, limit=None if everything else limit, brief=is_brief, **order)
