@@ -180,6 +180,21 @@ class DescribeTheCommandLine:
     def test_of_an_unknown_command_is_wrong_usage(self, stepwell):
         assert "No such command" in stepwell("nothing", expect=2).err
 
+    @pytest.mark.parametrize(
+        ("args", "meant"),
+        [
+            (("thraeds",), "threads"),
+            (("Fork", "t"), "fork"),
+            (("--json", "stat"), "stats"),
+            (("branch", "creat", "t", "oslo"), "create"),
+            (("tag", "--db", "my.db", "mov", "t", "good"), "move"),
+        ],
+    )
+    def test_names_the_command_that_was_meant(self, stepwell, args, meant):
+        refused = stepwell(*args, expect=2).err
+
+        assert "No such command" in refused and f"Did you mean {meant}" in refused
+
     def test_of_a_file_that_is_no_database_is_damage(self, stepwell, tmp_path):
         (tmp_path / "notes.txt").write_text("not a database, " * 200)
 

@@ -19,6 +19,7 @@ from stepwell.cli.asjson import plain
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.exits import FAILED, STOPPED, UNWRITTEN, USAGE, exit_code
 from stepwell.cli.output import guarded, width
+from stepwell.cli.subcommands import refuse_slip
 from stepwell.cli.text import printable, warn_person
 from stepwell.errors import AmbiguousIdError, StepwellError, StoredTypeWarning
 from stepwell.version import __version__
@@ -77,6 +78,14 @@ class Commands(click.Group):
         module = f"stepwell.cli.{name}_" if iskeyword(name) else f"stepwell.cli.{name}"
         command: click.Command = import_module(module).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; UsageError where it may be a slip of another."""
+        if args[0] not in ALIASES and not ctx.resilient_parsing:
+            refuse_slip(ctx, args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing one."""

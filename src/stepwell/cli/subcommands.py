@@ -1,8 +1,9 @@
-"""Commands with commands of their own, and the examples that end a command's help."""
+"""Commands with commands of their own, words that are slips of one, and the examples that end a command's help."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 import click
@@ -15,21 +16,29 @@ class ListedFirst(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Puts `list` in front of what names no command."""
-        word = _first_word(args)
-        if word is not None and word not in self.commands:
+        words = list(_words(args))
+        if words and words[0] not in self.commands:
+            if len(words) > 1 and not ctx.resilient_parsing:  # a THREAD would stand alone
+                refuse_slip(ctx, words[0], self.commands)
             args = [LIST, *args]
         return super().parse_args(ctx, args)
 
 
-def _first_word(args: Sequence[str]) -> str | None:
-    """The first argument that is neither an option nor the value of --db."""
+def refuse_slip(ctx: click.Context, word: str, commands: Collection[str]) -> None:
+    """UsageError where `word` is none of the commands, and close to some."""
+    close = () if word in commands else get_close_matches(word.casefold(), list(commands))
+    if close:
+        ctx.fail(f"No such command {word!r}. Did you mean {' or '.join(close)}?")
+
+
+def _words(args: Sequence[str]) -> Iterator[str]:
+    """The arguments that are neither an option nor the value of --db."""
     left = iter(args)
     for arg in left:
         if arg == "--db":
             next(left, None)
         elif not arg.startswith("-"):
-            return arg
-    return None
+            yield arg
 
 
 def example(*lines: str) -> str:
