@@ -216,6 +216,13 @@ class DescribeAnEdit:
 
         assert stepwell("show", "t", "--json").json["messages"][-1]["text"] == "a=b"
 
+    def test_is_what_blame_names(self, stepwell, database):
+        stepwell("edit", "t", "--set", 'messages[-1].content="Hello."')
+
+        _, row = stepwell("blame", "t", "messages[-1]").out.splitlines()
+
+        assert "  (edited by hand)  " in row and "  ?  " not in row
+
     @pytest.mark.parametrize(
         ("args", "code", "why"),
         [

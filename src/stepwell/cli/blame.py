@@ -77,12 +77,19 @@ def _rows(found: Blame) -> list[tuple[str, ...]]:
     value = _value_text(found.value)
     rows: list[tuple[str, ...]] = []
     for wrote in found.writers or (None,):
-        node, attempt = ("pruned" if found.is_cut else "?", "") if wrote is None else _node(wrote, found.source)
+        node, attempt = (_nobody(found), "") if wrote is None else _node(wrote, found.source)
         run = name(wrote.run_id if wrote is not None else "" if found.is_cut else found.run_id)[:8]
         step = f"<{found.step}" if found.is_cut else str(found.step)
         where = short_id(found.checkpoint_id)
         rows.append((name(found.path), step, node, attempt, ago(found.created_at), where, run, value))
     return rows
+
+
+def _nobody(found: Blame) -> str:
+    """What stands in the place of a node where none wrote the value, or none is known."""
+    if found.is_cut:
+        return "pruned"
+    return "(edited by hand)" if found.source == "update" else "?"
 
 
 def _node(wrote: Provenance, source: str) -> tuple[str, str]:
