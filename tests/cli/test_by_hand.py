@@ -223,6 +223,12 @@ class DescribeAnEdit:
 
         assert "  (edited by hand)  " in row and "  ?  " not in row
 
+    def test_without_a_terminal_and_without_an_editor_says_what_there_is_instead(self, stepwell, database):
+        refused = stepwell("edit", "t", EDITOR="", expect=2).err
+
+        assert "there is no terminal for an editor" in refused
+        assert all(way in refused for way in ("--set", "--from", "--print", "VISUAL", "EDITOR"))
+
     @pytest.mark.parametrize(
         ("args", "code", "why"),
         [

@@ -9,6 +9,11 @@ import click
 from stepwell.cli.text import printable
 
 
+def somebody_is_there() -> bool:
+    """Whether a person sits at a terminal, to be asked."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
 def need_yes(question: str, yes: bool) -> None:
     """Returns when the user wants it: said so with --yes, or answers so at a terminal; click.Abort when not.
 
@@ -16,6 +21,6 @@ def need_yes(question: str, yes: bool) -> None:
     """
     if yes:
         return
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not somebody_is_there():
         raise click.UsageError(f"{printable(question)} Nobody can be asked here: say --yes, or look with --dry-run.")
     click.confirm(printable(question), abort=True, err=True)

@@ -96,12 +96,17 @@ def new_draft(text: str, suffix: str) -> Path:
     return Path(path)
 
 
+def named_editor() -> str:
+    """What $VISUAL says, else $EDITOR; "" where neither says anything."""
+    return next((value for each in EDITORS if (value := os.environ.get(each, "").strip())), "")
+
+
 def open_editor(path: Path) -> None:
     """Lets a person edit a file: $VISUAL, else $EDITOR, each with arguments if need be, else vi.
 
     DraftError when the editor cannot be started, or ends with an error: that is how one leaves without saving.
     """
-    named = next((value for each in EDITORS if (value := os.environ.get(each, "").strip())), "vi")
+    named = named_editor() or "vi"
     try:
         command = [*shlex.split(named, posix=os.name != "nt"), str(path)]
     except ValueError as error:

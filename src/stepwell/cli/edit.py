@@ -14,8 +14,9 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import branches, thread_ids
+from stepwell.cli.confirming import somebody_is_there
 from stepwell.cli.database import opened
-from stepwell.cli.drafts import DraftError, new_draft, open_editor, read, written
+from stepwell.cli.drafts import DraftError, named_editor, new_draft, open_editor, read, written
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.rewind import undo_of
 from stepwell.cli.subcommands import example
@@ -68,6 +69,12 @@ def command(
         raise click.UsageError("--set, --from and --print are three ways to edit: give one of them.")
     if as_node is not None and spec is None:
         raise click.UsageError("--as-node names a node of a graph: name the graph with --graph.")
+    needs_editor = not (sets or only_print) and source is None
+    if needs_editor and not named_editor() and not somebody_is_there():
+        raise click.UsageError(
+            "there is no terminal for an editor. Change values with --set PATH=JSON, take the state from a file with "
+            "--from FILE, print it with --print, or name an editor that needs none in VISUAL or EDITOR."
+        )
     with opened(asked.path, runs=True) as saver:
         thread_id = find_thread(saver, thread)
         draft = draft_edit(saver, thread_id, branch=branch)
@@ -79,10 +86,10 @@ def command(
         def save(content: Mapping[str, Any]) -> Edited:
             return save_edit(saver, draft, content, graph=graph, as_node=as_node)
 
-        if sets or source is not None:
-            edited = _saved(save, _with_sets(draft, sets) if source is None else _from(source))
-        else:
+        if needs_editor:
             edited = _in_editor(asked, draft, save)
+        else:
+            edited = _saved(save, _with_sets(draft, sets) if source is None else _from(source))
     _tell(asked, edited)
 
 
@@ -162,7 +169,7 @@ def _whole(path: Path, suffix: str, draft: Draft) -> Mapping[str, Any]:
 
 def _again(error: Exception) -> bool:
     """Whether a person wants to go on editing; without one at the terminal nobody does."""
-    if not (sys.stdin is not None and sys.stdin.isatty()):
+    if not somebody_is_there():
         return False
     click.echo(f"{click.style('Error:', fg='red')} {printable(_message(error))}", err=True)
     return click.confirm("Edit it again?", default=True, err=True)
