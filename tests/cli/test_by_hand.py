@@ -19,6 +19,7 @@ from stepwell.checkpoint.sqlite import SqliteSaver
 from stepwell.cli import drafts, main
 from stepwell.demo.graph import PAUSE
 from stepwell.saves import At, LeaseWish
+from stepwell.threads import short_id
 from tests.cli.conftest import STEPWELL, Ended
 
 ASKS = """
@@ -293,6 +294,15 @@ class DescribeAReplay:
         printed = stepwell("replay", "t", "--branch", "again", "--stat").out.splitlines()
         assert printed[0].startswith("Nice to meet you, Bob.") and "branch again is at" in printed[1]
         assert printed[-1] == "messages: 1 added, 1 removed"
+
+    def test_says_which_edits_it_leaves_out(self, stepwell, database):
+        plain = stepwell("replay", "t").err
+        edited = stepwell("edit", "t", "--set", 'messages[-1].content="Hello."', "--json").json
+
+        told = stepwell("replay", "t").err
+
+        assert "Warning" not in plain
+        assert f"the edit at {short_id(edited['checkpoint'])} is not made again." in told
 
     def test_that_asks_says_how_to_go_on(self, stepwell, module):
         graph = f"{module(ASKS)}:plain"

@@ -10,12 +10,14 @@ from stepwell.demo import conversation
 from stepwell.errors import EmptyInputError, InvalidResumeError, UnfinishedQuestionError, UnknownInterruptError
 from stepwell.graph import END, START, MessagesState, StateGraph
 from stepwell.threads import (
+    draft_edit,
     fork_thread,
     plan_replay,
     read_stop,
     replay_thread,
     resume_input,
     resume_thread,
+    save_edit,
     steps_back,
     turns_back,
     verdict,
@@ -101,6 +103,23 @@ class DescribeAReplay:
 
         assert talk("t", branch=loud.branch)[-1] == "THERE"
         assert plan.ends == (heads(saver)["other"],)
+
+    def test_leaves_out_the_edits_between_and_behind_the_turns_it_runs(self, saver, talk):
+        def edit(text):
+            draft = draft_edit(saver, "t")
+            messages = [*draft.content["messages"][:-1], {**draft.content["messages"][-1], "content": text}]
+            return save_edit(saver, draft, {"messages": messages}).checkpoint_id
+
+        talk("t", "one")
+        before = edit("zero")
+        talk("t", "two")
+        between = edit("other")
+        talk("t", "three")
+        behind = edit("last")
+
+        assert plan_replay(saver, "t", turns=2).left_out == (between, behind)
+        assert plan_replay(saver, "t").left_out == (behind,)
+        assert plan_replay(saver, "t", before).left_out == (between,)
 
     def test_stops_where_the_graph_asks(self, saver):
         graph = asked(saver, "sure?")

@@ -16,9 +16,10 @@ from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_questions
 from stepwell.cli.place import choose_graph, place_in, warn_of_another_graph
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import count, name, quoted
+from stepwell.cli.text import count, name, quoted, warn_person
 from stepwell.threads import (
     CheckpointDiff,
+    Replay,
     Replayed,
     begin_replay,
     diff_checkpoints,
@@ -70,6 +71,7 @@ def command(
         at = place_in(saver, thread_id, of)
         graph = load_graph(choose_graph(at, spec), saver)
         warn_of_another_graph(at)
+        _warn_of_edits(replay)
         new = begin_replay(saver, replay, name=branch or "")
         at = dataclasses.replace(at, branch=new, head=replay.begin)
         here = f"stepwell resume{asked.db_flag}{at.graph_flag} {quoted(thread_id)} --branch {quoted(new)}"
@@ -86,6 +88,13 @@ def command(
         print_json(_json(replayed, found, stat))
     else:
         _tell(replayed, found, again, stat)
+
+
+def _warn_of_edits(replay: Replay) -> None:
+    """Says which changes of the state are not among what is run again."""
+    if replay.left_out:
+        edits, are = ("edit", "is") if len(replay.left_out) == 1 else ("edits", "are")
+        warn_person(f"the {edits} at {', '.join(map(short_id, replay.left_out))} {are} not made again.")
 
 
 def _tell(replayed: Replayed, found: CheckpointDiff, again: Again, stat: bool) -> None:

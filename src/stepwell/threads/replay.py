@@ -22,13 +22,15 @@ Run = Callable[[Any, dict[str, Any]], Any]
 class Replay:
     """What is to be run again: the checkpoint to begin at, the inputs in turn, and the line that they were said in.
 
-    inputs: None for the rest of the turn that `begin` stands in. ends: where each turn ended on that line.
+    inputs: None for the rest of the turn that `begin` stands in. ends: where each turn ended on that line. left_out:
+    the checkpoints on it that an edit or an update made; they are not made again.
     """
 
     thread_id: str
     begin: str
     inputs: tuple[Any, ...]
     ends: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def plan_replay(
         checkpoint_id = _input_before(saver, thread_id, turns, of)
     begin = load_checkpoint(saver, thread_id, checkpoint_id)
     below = _below(saver, thread_id, checkpoint_of(begin), of)
+    left_out: list[str] = []
     inputs: list[Any] = [None] if begin.next else []
     ends = [checkpoint_of(begin)] if begin.next else []
     for twig in below:
@@ -72,6 +75,8 @@ def plan_replay(
                 break
             inputs.append(values[START])
             ends.append("")
+        elif twig.source == "update":
+            left_out.append(twig.id)
         if ends:
             ends[-1] = twig.id
     if not inputs:
@@ -79,7 +84,7 @@ def plan_replay(
             f"nothing is due at {checkpoint_id} in thread {thread_id!r}, and nothing was said after it: there is "
             "nothing to run again. Take a checkpoint before, or none for the last turn."
         )
-    return Replay(thread_id, checkpoint_of(begin), tuple(inputs), tuple(ends))
+    return Replay(thread_id, checkpoint_of(begin), tuple(inputs), tuple(ends), tuple(left_out))
 
 
 def replay_thread(
