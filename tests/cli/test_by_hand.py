@@ -205,7 +205,7 @@ class DescribeAnEdit:
         refused = stepwell("edit", "t", EDITOR=command, expect=2, TMPDIR=str(tmp_path)).err
 
         draft = re.search(r"stepwell edit t --from (\S+)", refused)[1]
-        assert re.search(r"line \d+, column \d+: it is no (YAML|JSON)", refused)
+        assert re.search(r"line \d+, column \d+: it is not (YAML|JSON)", refused)
         whole = Path(draft).read_text(encoding="utf-8").removesuffix("\n}{")
         again = stepwell("edit", "t", "--from", "-", "--json", stdin=whole.replace("Ada", "Eve")).json
         assert again["changed"] == ["messages"]
@@ -278,7 +278,7 @@ class DescribeADraft:
     def test_in_json_says_where_it_is_wrong(self):
         with pytest.raises(drafts.DraftError, match="here line 2, column 2: it is not JSON"):
             drafts.read('{"a": 1,\n ]', ".json", "here")
-        with pytest.raises(drafts.DraftError, match="it is no mapping"):
+        with pytest.raises(drafts.DraftError, match="it is not a mapping"):
             drafts.read("[1]", ".json", "here")
 
 

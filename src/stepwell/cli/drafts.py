@@ -53,7 +53,7 @@ def read(text: str, suffix: str, where: str) -> dict[str, Any]:
     """The document of a text; DraftError says where it stops being one. JSON is read as such whatever the suffix."""
     found = _read_yaml(text, where) if yaml is not None and suffix != JSON else _read_json(text, where)
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise DraftError(f"{where}: it is no mapping of the keys of the state to their values.")
+        raise DraftError(f"{where}: it is not a mapping of keys of the state to their values.")
     return found
 
 
@@ -71,7 +71,7 @@ def _read_yaml(text: str, where: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         at = f" line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        raise DraftError(f"{where}{at}: it is no YAML: {getattr(error, 'problem', None) or error}.") from None
+        raise DraftError(f"{where}{at}: it is not YAML: {getattr(error, 'problem', None) or error}.") from None
 
 
 def _dumper() -> Any:

@@ -48,7 +48,7 @@ def progress(ids: Sequence[str], label: str) -> Iterator[Callable[[str], None]]:
 def ask(removal: Removal, what: str) -> None:
     """Shows what would go, and asks; Abort when the answer is no, UsageError where nobody can be asked."""
     show(removal, what, err=True)
-    need_yes("Shall it go?", False)
+    need_yes("Go ahead?", False)
 
 
 def show(removal: Removal, what: str, *, err: bool = False) -> None:

@@ -97,15 +97,15 @@ def answer_in(text: str, questions: Sequence[Interrupt] = ()) -> Command[Any]:
 
 
 def answer_value(text: str) -> Any:
-    """An answer as it was typed: JSON, or else text. UsageError for what begins like JSON and is none: the question
-    would be used up by it."""
+    """An answer as it was typed: JSON, or else text. UsageError for what begins like JSON and is not JSON: it
+    would use up the question."""
     try:
         return json.loads(text)
     except ValueError as error:
         if text.lstrip()[:1] in JSON_BEGINS:
             raise click.UsageError(
-                f"the answer {text} begins like JSON and is none: {error}. Mend it, or put it into quotation marks of "
-                "JSON to say it as text."
+                f"the answer {text} begins like JSON and is not JSON: {error}. Correct it, or write it as a "
+                "JSON text, in double quotes."
             ) from None
         return text
 
