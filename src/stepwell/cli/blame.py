@@ -6,13 +6,14 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.arguments import checkpoint_named, thread_argument
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, checkpoints, thread_ids
+from stepwell.cli.completing import branches, checkpoints
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, name, one_line, pad
-from stepwell.threads import Blame, blame_value, find_checkpoint, find_thread, said_in, short_id
+from stepwell.threads import Blame, blame_value, find_thread, said_in, short_id
 from stepwell.types import START, Provenance
 
 HEADINGS: Final = ("PATH", "STEP", "NODE", "TRY", "WHEN", "CHECKPOINT", "RUN", "VALUE")
@@ -20,7 +21,7 @@ LEAST_VALUE: Final = 12
 
 
 @click.command("blame")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("path", required=False)
 @click.option(
     "--at",
@@ -50,7 +51,7 @@ def command(asked: Asked, thread: str, path: str | None, checkpoint: str | None,
         raise click.UsageError("--at and --branch both say which state: give one of them.")
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        id = checkpoint_named(saver, thread_id, checkpoint)
         found = blame_value(saver, thread_id, path, checkpoint_id=id, branch=branch)
     if asked.json:
         print_json({"thread": thread_id, "values": [_json(each) for each in found]})

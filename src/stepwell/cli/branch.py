@@ -6,16 +6,16 @@ from typing import Any
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints, thread_ids
+from stepwell.cli.completing import checkpoints
 from stepwell.cli.database import opened
 from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.subcommands import ListedFirst, example
 from stepwell.cli.text import ago, columns, count, name, pad, quoted
 from stepwell.threads import (
     delete_branch,
-    find_checkpoint,
     find_thread,
     fork_thread,
     list_branches,
@@ -47,7 +47,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=example("stepwell branch list 01a2", "stepwell branch list 01a2 --json"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @with_common_options
 @click.pass_obj
 def list_(asked: Asked, thread: str) -> None:
@@ -77,9 +77,9 @@ def list_(asked: Asked, thread: str) -> None:
         "stepwell branch create 01a2 kept main@01a22dd9",
     )
 )
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("branch")
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@checkpoint_argument
 @with_common_options
 @click.pass_obj
 def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> None:
@@ -89,7 +89,7 @@ def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> No
     """
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        id = checkpoint_named(saver, thread_id, checkpoint)
         made = fork_thread(saver, thread_id, id, name=branch)
     undo = f"stepwell branch delete{asked.db_flag} {quoted(thread_id)} {quoted(made.branch)}"
     if asked.json:
@@ -99,7 +99,7 @@ def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> No
 
 
 @command.command(epilog=example("stepwell branch rename 01a2 fork-1 oslo"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("old")
 @click.argument("new")
 @with_common_options
@@ -120,7 +120,7 @@ def rename(asked: Asked, thread: str, old: str, new: str) -> None:
 
 
 @command.command(epilog=example("stepwell branch delete 01a2 oslo --dry-run", "stepwell branch delete 01a2 oslo"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("branch")
 @click.option("--dry-run", is_flag=True, help="Only say what nothing would lead to any more.")
 @with_common_options
@@ -155,7 +155,7 @@ def delete(asked: Asked, thread: str, branch: str, dry_run: bool) -> None:
 
 
 @command.command(epilog=example("stepwell branch switch 01a2 oslo"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("branch")
 @with_common_options
 @click.pass_obj

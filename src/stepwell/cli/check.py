@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from stepwell.checkpoint.tools.checking import Finding
+from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.exits import DAMAGED
 from stepwell.cli.removing import progress, size
@@ -20,7 +20,7 @@ FEW = 50
 
 
 @click.command("check")
-@click.argument("threads", nargs=-1, metavar="[THREAD]...", shell_complete=thread_ids)
+@threads_argument
 @with_common_options
 @click.pass_obj
 def command(asked: Asked, threads: tuple[str, ...]) -> None:

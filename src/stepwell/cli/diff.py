@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import checkpoints, thread_ids
@@ -18,7 +19,6 @@ from stepwell.threads import (
     CheckpointDiff,
     DiffSide,
     diff_checkpoints,
-    find_checkpoint,
     find_thread,
     said_in,
     short_id,
@@ -29,8 +29,8 @@ COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("diff")
-@click.argument("thread", shell_complete=thread_ids)
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@thread_argument
+@checkpoint_argument
 @click.argument("other", required=False, shell_complete=checkpoints)
 @click.option(
     "--to",
@@ -65,8 +65,8 @@ def command(
         found = diff_checkpoints(
             saver,
             thread_id,
-            find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None,
-            find_checkpoint(saver, second or thread_id, other) if other else None,
+            checkpoint_named(saver, thread_id, checkpoint),
+            checkpoint_named(saver, second or thread_id, other),
             other_thread=second,
         )
     if asked.json:

@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
+from stepwell.cli.arguments import thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, thread_ids
+from stepwell.cli.completing import branches
 from stepwell.cli.confirming import somebody_is_there
 from stepwell.cli.database import opened
 from stepwell.cli.drafts import DraftError, named_editor, new_draft, open_editor, read, written
@@ -38,7 +39,7 @@ from stepwell.threads.paths import format_path, parse_path
         "stepwell edit 01a2 --from state.yaml",
     ),
 )
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.option("--branch", shell_complete=branches, help="Edit where this branch stands instead of main.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=JSON", help="Change one value; no editor is opened.")
 @click.option("--from", "source", metavar="FILE", help="Take the state from a file; `-` is stdin. Other keys stay.")

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.arguments import thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, thread_ids
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.files import STDIO, may_write, write_file, write_out
 from stepwell.cli.text import name, printable, size_text
@@ -21,7 +22,7 @@ FORMATS: Final = ("stepwell", "markdown", "json")
 
 
 @click.command("export")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("file", default=STDIO, type=click.Path(allow_dash=True, path_type=Path), metavar="[FILE]")
 @click.option("--branch", shell_complete=branches, help="Only the line of this branch; it is main in the file.")
 @click.option(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.place import Place, graph_in
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import name
 from stepwell.saves import Loaded
 from stepwell.threads import (
-    find_checkpoint,
     find_thread,
     fork_thread,
     fork_to_thread,
@@ -34,8 +33,8 @@ from stepwell.threads.turns import MESSAGES
         "stepwell fork 01a2 --into fresh --cut",
     ),
 )
-@click.argument("thread", shell_complete=thread_ids)
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@thread_argument
+@checkpoint_argument
 @click.option("--turns", type=click.IntRange(min=1), help="Begin so many turns before the latest.")
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else fork-1, fork-2, …")
 @click.option("--into", metavar="ID", help="Begin a thread of this id instead of a branch; `new` makes up an id.")
@@ -68,7 +67,7 @@ def command(
         raise click.UsageError("--cut copies no past and --all-branches everything: give one of them.")
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        id = checkpoint_named(saver, thread_id, checkpoint)
         id = turns_back(saver, thread_id, turns) if turns else id
         if into is not None:
             forked = fork_to_thread(

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.arguments import checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, thread_ids
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.text import ago, columns, count, name, one_line, quoted
-from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_checkpoint, find_thread, read_log, short_id
+from stepwell.threads import Entry, LogLine, ThreadLog, Turn, find_thread, read_log, short_id
 from stepwell.threads.chain import first_few
 
 PAGE: Final = 30
@@ -20,7 +21,7 @@ PAGE: Final = 30
 
 
 @click.command("log")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.option("--steps", is_flag=True, help="One checkpoint a line; without it, one turn.")
 @click.option("--all", "leaves", is_flag=True, help="Also the ends that forks and rewinds left behind.")
 @click.option("--branch", shell_complete=branches, help="Only the line of this branch.")
@@ -51,7 +52,7 @@ def command(
     """
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        cursor = find_checkpoint(saver, thread_id, before) if before else None
+        cursor = checkpoint_named(saver, thread_id, before)
         log = read_log(saver, thread_id, branch=branch, leaves=leaves, steps=steps, limit=limit, before=cursor)
     if asked.json:
         print_json(_json(log, steps))

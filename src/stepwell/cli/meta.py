@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
+from stepwell.cli.arguments import thread_argument
 from stepwell.cli.asjson import as_json, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import pairs_in
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.text import checked, columns, name, pad
 from stepwell.threads import ThreadMetadata, find_thread, note_metadata
 
 
 @click.command("meta")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("changes", nargs=-1, metavar="[KEY=VALUE | KEY=]...")
 @with_common_options
 @click.pass_obj

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from stepwell.cli.arguments import wait_option
 from stepwell.cli.completing import branches, thread_ids
 from stepwell.cli.database import WAIT_S
 from stepwell.cli.exits import USAGE
@@ -100,14 +101,7 @@ class Place:
 def with_place_options(command: F) -> F:
     """Gives a command --thread, --last, --new, --branch and --wait."""
     for option in (
-        click.option(
-            "--wait",
-            type=click.FloatRange(min=0),
-            default=WAIT_S,
-            show_default=True,
-            metavar="SECONDS",
-            help="How long to wait while another run holds the thread, or a process the database.",
-        ),
+        wait_option,
         click.option(
             "--branch", shell_complete=branches, help="Carry on in this branch of the thread instead of main."
         ),

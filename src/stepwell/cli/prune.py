@@ -6,8 +6,8 @@ import math
 
 import click
 
+from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.moments import Span
 from stepwell.cli.removing import ask, progress, report, whole_ids
@@ -15,7 +15,7 @@ from stepwell.threads import list_threads, prune_threads
 
 
 @click.command("prune")
-@click.argument("threads", nargs=-1, metavar="[THREAD]...", shell_complete=thread_ids)
+@threads_argument
 @click.option("--all", "everything", is_flag=True, help="Every thread.")
 @click.option("--keep-turns", type=click.IntRange(min=1), metavar="N", help="Keep the last N turns of each branch.")
 @click.option("--newer-than", type=Span(), help="Keep what is newer: 90s, 15min, 36h, 30d, 2w.")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
+from stepwell.cli.arguments import thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.text import checked, name
 from stepwell.threads import find_thread, rename_thread
 
 
 @click.command("rename")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("title")
 @with_common_options
 @click.pass_obj

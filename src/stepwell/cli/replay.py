@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints, thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.diff import diff_json, print_diff
 from stepwell.cli.graphs import load_graph
@@ -23,7 +23,6 @@ from stepwell.threads import (
     Replayed,
     begin_replay,
     diff_checkpoints,
-    find_checkpoint,
     find_thread,
     plan_replay,
     run_replay,
@@ -40,8 +39,8 @@ from stepwell.threads import (
         "stepwell replay 01a2 --of oslo --stat",
     ),
 )
-@click.argument("thread", shell_complete=thread_ids)
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@thread_argument
+@checkpoint_argument
 @click.option("--turns", type=click.IntRange(min=1), default=1, show_default=True, help="Run so many turns again.")
 @click.option("--of", metavar="BRANCH", help="Run again what was said in this branch instead of main.")
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else replay-1, replay-2, …")
@@ -66,7 +65,7 @@ def command(
     """
     with opened(asked.path, runs=True) as saver:
         thread_id = find_thread(saver, thread)
-        id = find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
+        id = checkpoint_named(saver, thread_id, checkpoint)
         replay = plan_replay(saver, thread_id, id, turns=turns, of=of)
         at = place_in(saver, thread_id, of)
         graph = load_graph(choose_graph(at, spec), saver)

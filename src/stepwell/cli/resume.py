@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from stepwell.cli.arguments import thread_argument, wait_option
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, thread_ids
-from stepwell.cli.database import WAIT_S, opened
+from stepwell.cli.completing import branches
+from stepwell.cli.database import opened
 from stepwell.cli.exits import USAGE
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_ended, print_questions
@@ -37,7 +38,7 @@ class QuestionOpen(click.ClickException):
         "stepwell resume 01a2 --branch oslo --graph my_app.graph:graph",
     ),
 )
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.option(
     "--answer",
     "answers",
@@ -51,14 +52,7 @@ class QuestionOpen(click.ClickException):
 @click.option(
     "--graph", "spec", metavar="MODULE:NAME", help="The graph; else the one that ran in the thread, if offline."
 )
-@click.option(
-    "--wait",
-    type=click.FloatRange(min=0),
-    default=WAIT_S,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait while another run holds the thread, or a process the database.",
-)
+@wait_option
 @with_common_options
 @click.pass_obj
 def command(

@@ -6,9 +6,10 @@ from typing import Final
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, checkpoints, thread_ids
+from stepwell.cli.completing import branches, checkpoints
 from stepwell.cli.database import opened
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import name, quoted
@@ -24,8 +25,8 @@ ALREADY: Final = "{branch} is at {at} already. Nothing was changed."
         "stepwell rewind 01a2", "stepwell rewind 01a2 --turns 3", "stepwell rewind 01a2 3f9c2ab --branch oslo"
     ),
 )
-@click.argument("thread", shell_complete=thread_ids)
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@thread_argument
+@checkpoint_argument
 @click.option("--turns", type=click.IntRange(min=1), help="Back by so many turns. The default is one.")
 @click.option("--steps", type=click.IntRange(min=1), help="Back by so many checkpoints.")
 @click.option("--branch", shell_complete=branches, help="Which branch goes back, instead of main.")

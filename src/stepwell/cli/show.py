@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import as_json, plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, checkpoints, thread_ids
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.text import count, folded, name, printable
 from stepwell.threads import (
     Said,
     Shown,
     ShownTask,
-    find_checkpoint,
     find_namespace,
     find_thread,
     short_id,
@@ -28,8 +28,8 @@ LAST: Final = 20
 
 
 @click.command("show")
-@click.argument("thread", shell_complete=thread_ids)
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@thread_argument
+@checkpoint_argument
 @click.option("--branch", shell_complete=branches, help="The head of this branch, instead of main's.")
 @click.option("--ns", metavar="NAMESPACE", help="The graph that ran inside the thread's graph in this namespace.")
 @click.option("--messages", type=click.IntRange(min=0), metavar="N", help=f"The last N messages; else {LAST}.")
@@ -59,7 +59,7 @@ def command(
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
         space = find_namespace(saver, thread_id, ns) if ns else ""
-        id = find_checkpoint(saver, thread_id, checkpoint, ns=space) if checkpoint else None
+        id = checkpoint_named(saver, thread_id, checkpoint, ns=space)
         last = LAST if messages is None and not full and not asked.json else messages
         shown = show_checkpoint(saver, thread_id, id, branch=branch, ns=space, messages=last)
     if asked.json:

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from stepwell.checkpoint.tools.measuring import ChannelBytes, ThreadBytes
+from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.removing import progress, size
 from stepwell.cli.text import count, name
@@ -22,7 +22,7 @@ CHANNELS = 20
 
 
 @click.command("stats")
-@click.argument("threads", nargs=-1, metavar="[THREAD]...", shell_complete=thread_ids)
+@threads_argument
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Show the N largest threads.")
 @with_common_options
 @click.pass_obj

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
+from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints, thread_ids
+from stepwell.cli.completing import checkpoints
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.subcommands import ListedFirst, example
 from stepwell.cli.text import ago, columns, name, one_line, pad, quoted
-from stepwell.threads import delete_tag, find_checkpoint, find_thread, list_tags, move_tag, short_id, tag_checkpoint
+from stepwell.threads import delete_tag, find_thread, list_tags, move_tag, short_id, tag_checkpoint
 from stepwell.types import TagInfo
 
 LEAST_NOTE = 20
@@ -40,7 +41,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=example("stepwell tag list 01a2", "stepwell tag list 01a2 --json"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @with_common_options
 @click.pass_obj
 def list_(asked: Asked, thread: str) -> None:
@@ -61,9 +62,9 @@ def list_(asked: Asked, thread: str) -> None:
 
 
 @command.command(epilog=example("stepwell tag create 01a2 good", "stepwell tag create 01a2 start 3f9c2ab --note first"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("tag")
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@checkpoint_argument
 @click.option("--note", default="", help="What to remember of it.")
 @with_common_options
 @click.pass_obj
@@ -71,7 +72,7 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
     """Give a CHECKPOINT of THREAD, or where main stands, the name TAG."""
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        made = tag_checkpoint(saver, thread_id, tag, _id(saver, thread_id, checkpoint), note=note)
+        made = tag_checkpoint(saver, thread_id, tag, checkpoint_named(saver, thread_id, checkpoint), note=note)
     undo = f"stepwell tag delete{asked.db_flag} {quoted(thread_id)} {quoted(tag)}"
     if asked.json:
         print_json({"thread": thread_id, **_row(made), "undo": undo})
@@ -80,9 +81,9 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
 
 
 @command.command(epilog=example("stepwell tag move 01a2 good", "stepwell tag move 01a2 good 3f9c2ab --note better"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("tag")
-@click.argument("checkpoint", required=False, shell_complete=checkpoints)
+@checkpoint_argument
 @click.option("--note", default=None, help="Another note; without it the note stays.")
 @with_common_options
 @click.pass_obj
@@ -90,7 +91,7 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
     """Put a TAG of THREAD onto another CHECKPOINT, or onto where main stands."""
     with opened(asked.path) as saver:
         thread_id = find_thread(saver, thread)
-        moved = move_tag(saver, thread_id, tag, _id(saver, thread_id, checkpoint), note=note)
+        moved = move_tag(saver, thread_id, tag, checkpoint_named(saver, thread_id, checkpoint), note=note)
     where = f"{quoted(thread_id)} {quoted(tag)} {moved.before.checkpoint_id}"
     old = f" --note {quoted(moved.before.note)}" if moved.before.note != moved.tag.note else ""
     undo = f"stepwell tag move{asked.db_flag} {where}{old}"
@@ -102,7 +103,7 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
 
 
 @command.command(epilog=example("stepwell tag delete 01a2 good"))
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("tag")
 @with_common_options
 @click.pass_obj
@@ -118,10 +119,6 @@ def delete(asked: Asked, thread: str, tag: str) -> None:
         print_json({"thread": thread_id, **_row(gone), "undo": undo})
     else:
         _tell(f"tag {name(tag)} is gone; it named {short_id(gone.checkpoint_id)}.", undo)
-
-
-def _id(saver: Any, thread_id: str, checkpoint: str | None) -> str | None:
-    return find_checkpoint(saver, thread_id, checkpoint) if checkpoint else None
 
 
 def _tell(what: str, undo: str) -> None:

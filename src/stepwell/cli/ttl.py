@@ -6,9 +6,9 @@ import math
 
 import click
 
+from stepwell.cli.arguments import thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import opened
 from stepwell.cli.moments import Span, span_text
 from stepwell.cli.sweep import DEFAULT, default_ttl
@@ -17,7 +17,7 @@ from stepwell.threads import find_thread, set_ttl
 
 
 @click.command("ttl")
-@click.argument("thread", shell_complete=thread_ids)
+@thread_argument
 @click.argument("span", required=False, metavar="[SPAN|never|default]")
 @with_common_options
 @click.pass_obj
