@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -12,6 +11,7 @@ import click
 
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.choosing import pairs_in
 from stepwell.cli.completing import thread_ids
 from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import Moment
@@ -76,7 +76,7 @@ def command(
                 thread_id=[find_thread(saver, thread) for thread in threads] or None,
                 role=roles or None,
                 since=since,
-                filter=_metadata(filters),
+                filter=pairs_in(filters, "--filter "),
                 sort="newest" if sort == "newest" else "best",
                 limit=numbers["limit"],
                 offset=numbers["offset"],
@@ -169,20 +169,6 @@ def _snippet(hit: Hit) -> str:
 def _flat(text: str) -> str:
     """Text on one line, with the spaces at its ends."""
     return printable(text).replace("\n", " ").replace("\t", " ")
-
-
-def _metadata(filters: tuple[str, ...]) -> dict[str, Any] | None:
-    """KEY=VALUE pairs; a value that is JSON is taken as such, so that 3 and true are not text."""
-    pairs: dict[str, Any] = {}
-    for each in filters:
-        key, equals, value = each.partition("=")
-        if not equals or not key:
-            raise click.UsageError(f"--filter {each}: write it as KEY=VALUE.")
-        try:
-            pairs[key] = json.loads(value)
-        except ValueError:
-            pairs[key] = value
-    return pairs or None
 
 
 def _json(hit: Hit) -> dict[str, Any]:
