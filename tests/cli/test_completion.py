@@ -40,6 +40,11 @@ class DescribeTab:
             "good"
         ]
 
+    def test_offers_what_a_command_about_branches_or_tags_takes(self, offered, threads):
+        assert offered("tag", "delete", "trip", "") == offered("tag", "move", "trip", "") == ["good"]
+        assert offered("branch", "switch", "trip", "o") == offered("branch", "delete", "trip", "o") == ["oslo"]
+        assert offered("branch", "rename", "trip", "o") == offered("replay", "trip", "--of", "o") == ["oslo"]
+
     def test_offers_values_of_options(self, offered, threads):
         assert offered("chat", "--thread", "t") == ["trip"]
         assert offered("chat", "--thread", "trip", "--branch", "o") == ["oslo"]

@@ -9,7 +9,7 @@ import click
 from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.rewind import ALREADY, undo_of
 from stepwell.cli.subcommands import ListedFirst, example
@@ -100,7 +100,7 @@ def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> No
 
 @command.command(epilog=example("stepwell branch rename 01a2 fork-1 oslo"))
 @thread_argument
-@click.argument("old")
+@click.argument("old", shell_complete=branches)
 @click.argument("new")
 @with_common_options
 @click.pass_obj
@@ -121,7 +121,7 @@ def rename(asked: Asked, thread: str, old: str, new: str) -> None:
 
 @command.command(epilog=example("stepwell branch delete 01a2 oslo --dry-run", "stepwell branch delete 01a2 oslo"))
 @thread_argument
-@click.argument("branch")
+@click.argument("branch", shell_complete=branches)
 @click.option("--dry-run", is_flag=True, help="Only say what nothing would lead to any more.")
 @with_common_options
 @click.pass_obj
@@ -156,7 +156,7 @@ def delete(asked: Asked, thread: str, branch: str, dry_run: bool) -> None:
 
 @command.command(epilog=example("stepwell branch switch 01a2 oslo"))
 @thread_argument
-@click.argument("branch")
+@click.argument("branch", shell_complete=branches)
 @with_common_options
 @click.pass_obj
 def switch(asked: Asked, thread: str, branch: str) -> None:

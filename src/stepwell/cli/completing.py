@@ -22,7 +22,7 @@ HELP_WIDTH = 40
 
 def thread_ids(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Ids of threads, with what each is about."""
-    return _offers(ctx, lambda saver: _threads(saver), begun)
+    return _offers(ctx, _threads, begun)
 
 
 def branches(ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:

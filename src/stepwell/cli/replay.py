@@ -10,6 +10,7 @@ import click
 from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import plain, print_json
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.diff import diff_json, print_diff
 from stepwell.cli.graphs import load_graph
@@ -42,7 +43,12 @@ from stepwell.threads import (
 @thread_argument
 @checkpoint_argument
 @click.option("--turns", type=click.IntRange(min=1), default=1, show_default=True, help="Run so many turns again.")
-@click.option("--of", metavar="BRANCH", help="Run again what was said in this branch instead of main.")
+@click.option(
+    "--of",
+    metavar="BRANCH",
+    shell_complete=branches,
+    help="Run again what was said in this branch instead of main.",
+)
 @click.option("--branch", metavar="NAME", help="The name of the new branch; else replay-1, replay-2, …")
 @click.option("--graph", "spec", metavar="MODULE:NAME", help="The graph to run, the same as before or another.")
 @click.option("--stat", is_flag=True, help="Only say how much came out otherwise in each key.")

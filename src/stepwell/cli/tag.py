@@ -9,7 +9,7 @@ import click
 from stepwell.cli.arguments import checkpoint_argument, checkpoint_named, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import checkpoints
+from stepwell.cli.completing import tags
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.subcommands import ListedFirst, example
@@ -82,7 +82,7 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
 
 @command.command(epilog=example("stepwell tag move 01a2 good", "stepwell tag move 01a2 good 3f9c2ab --note better"))
 @thread_argument
-@click.argument("tag")
+@click.argument("tag", shell_complete=tags)
 @checkpoint_argument
 @click.option("--note", default=None, help="Another note; without it the note stays.")
 @with_common_options
@@ -104,7 +104,7 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
 
 @command.command(epilog=example("stepwell tag delete 01a2 good"))
 @thread_argument
-@click.argument("tag")
+@click.argument("tag", shell_complete=tags)
 @with_common_options
 @click.pass_obj
 def delete(asked: Asked, thread: str, tag: str) -> None:
