@@ -11,7 +11,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
-from stepwell.cli.rewind import ALREADY, undo_of
+from stepwell.cli.rewind import ALREADY, tell_undo, undo_of
 from stepwell.cli.subcommands import ListedFirst, example
 from stepwell.cli.text import ago, columns, count, name, pad, quoted
 from stepwell.threads import (
@@ -95,7 +95,7 @@ def create(asked: Asked, thread: str, branch: str, checkpoint: str | None) -> No
     if asked.json:
         print_json({"thread": thread_id, "branch": made.branch, "checkpoint": made.checkpoint_id, "undo": undo})
     else:
-        _tell(f"branch {name(made.branch)} is at {short_id(made.checkpoint_id)}.", undo)
+        tell_undo(f"branch {name(made.branch)} is at {short_id(made.checkpoint_id)}.", undo)
 
 
 @command.command(epilog=example("stepwell branch rename 01a2 fork-1 oslo"))
@@ -116,7 +116,7 @@ def rename(asked: Asked, thread: str, old: str, new: str) -> None:
     if asked.json:
         print_json({"thread": thread_id, "before": old, "branch": new, "checkpoint": made.checkpoint_id, "undo": undo})
     else:
-        _tell(f"branch {name(old)} is called {name(new)} now.", undo)
+        tell_undo(f"branch {name(old)} is called {name(new)} now.", undo)
 
 
 @command.command(epilog=example("stepwell branch delete 01a2 oslo --dry-run", "stepwell branch delete 01a2 oslo"))
@@ -151,7 +151,7 @@ def delete(asked: Asked, thread: str, branch: str, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"branch {name(gone.branch)} would be forgotten: {lost}.")
     else:
-        _tell(f"branch {name(gone.branch)} is forgotten: {lost}.", undo)
+        tell_undo(f"branch {name(gone.branch)} is forgotten: {lost}.", undo)
 
 
 @command.command(epilog=example("stepwell branch switch 01a2 oslo"))
@@ -173,11 +173,7 @@ def switch(asked: Asked, thread: str, branch: str) -> None:
     elif moved.now == moved.before:
         click.echo(ALREADY.format(branch="main", at=short_id(moved.now)))
     else:
-        _tell(f"main is at {short_id(moved.now)} now, as {name(branch)} is.", undo)
-
-
-def _tell(what: str, undo: str) -> None:
-    click.echo(f"{what} To undo:\n  {undo}")
+        tell_undo(f"main is at {short_id(moved.now)} now, as {name(branch)} is.", undo)
 
 
 def _row(branch: BranchInfo) -> dict[str, Any]:

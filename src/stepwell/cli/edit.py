@@ -19,7 +19,7 @@ from stepwell.cli.confirming import somebody_is_there
 from stepwell.cli.database import opened
 from stepwell.cli.drafts import DraftError, named_editor, new_draft, open_editor, read, written
 from stepwell.cli.graphs import load_graph
-from stepwell.cli.rewind import undo_of
+from stepwell.cli.rewind import tell_undo, undo_of
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import checked, checked_of, name, printable, quoted
 from stepwell.errors import InvalidUpdateError, StaleRunError, ThreadBusyError
@@ -127,9 +127,7 @@ def _tell(asked: Asked, edited: Edited) -> None:
         click.echo("Nothing was changed, and nothing was written.")
     else:
         changed = ", ".join(map(name, edited.changed))
-        click.echo(
-            f"{name(edited.branch)} is at {short_id(edited.checkpoint_id)} now; changed: {changed}. To undo:\n  {undo}"
-        )
+        tell_undo(f"{name(edited.branch)} is at {short_id(edited.checkpoint_id)} now; changed: {changed}.", undo)
 
 
 # ------------------------------------------------------------------ an editor

@@ -9,7 +9,7 @@ import click
 from stepwell.cli.arguments import checkpoint_argument, thread_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
-from stepwell.cli.completing import branches, checkpoints
+from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.subcommands import example
 from stepwell.cli.text import name, quoted
@@ -65,10 +65,12 @@ def command(
     if rewound.now == rewound.before:
         click.echo(ALREADY.format(branch=name(rewound.branch), at=short_id(rewound.now)))
         return
-    click.echo(
-        f"{name(rewound.branch)} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}. To undo:"
-    )
-    click.echo(f"  {undo}")
+    tell_undo(f"{name(rewound.branch)} is at {short_id(rewound.now)} now; it was at {short_id(rewound.before)}.", undo)
+
+
+def tell_undo(what: str, undo: str) -> None:
+    """Prints what was done, and the command that takes it back."""
+    click.echo(f"{what} To undo:\n  {undo}")
 
 
 def undo_of(rewound: Rewound, db_flag: str) -> str:

@@ -12,6 +12,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import tags
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
+from stepwell.cli.rewind import tell_undo
 from stepwell.cli.subcommands import ListedFirst, example
 from stepwell.cli.text import ago, columns, name, one_line, pad, quoted
 from stepwell.threads import delete_tag, find_thread, list_tags, move_tag, short_id, tag_checkpoint
@@ -77,7 +78,7 @@ def create(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: st
     if asked.json:
         print_json({"thread": thread_id, **_row(made), "undo": undo})
     else:
-        _tell(f"tag {name(tag)} names {short_id(made.checkpoint_id)}.", undo)
+        tell_undo(f"tag {name(tag)} names {short_id(made.checkpoint_id)}.", undo)
 
 
 @command.command(epilog=example("stepwell tag move 01a2 good", "stepwell tag move 01a2 good 3f9c2ab --note better"))
@@ -99,7 +100,7 @@ def move(asked: Asked, thread: str, tag: str, checkpoint: str | None, note: str 
         print_json({"thread": thread_id, **_row(moved.tag), "before": moved.before.checkpoint_id, "undo": undo})
     else:
         now, then = short_id(moved.tag.checkpoint_id), short_id(moved.before.checkpoint_id)
-        _tell(f"tag {name(tag)} names {now} now; it named {then}.", undo)
+        tell_undo(f"tag {name(tag)} names {now} now; it named {then}.", undo)
 
 
 @command.command(epilog=example("stepwell tag delete 01a2 good"))
@@ -118,11 +119,7 @@ def delete(asked: Asked, thread: str, tag: str) -> None:
     if asked.json:
         print_json({"thread": thread_id, **_row(gone), "undo": undo})
     else:
-        _tell(f"tag {name(tag)} is gone; it named {short_id(gone.checkpoint_id)}.", undo)
-
-
-def _tell(what: str, undo: str) -> None:
-    click.echo(f"{what} To undo:\n  {undo}")
+        tell_undo(f"tag {name(tag)} is gone; it named {short_id(gone.checkpoint_id)}.", undo)
 
 
 def _row(tag: TagInfo) -> dict[str, Any]:
