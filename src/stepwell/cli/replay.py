@@ -16,8 +16,9 @@ from stepwell.cli.diff import diff_json, print_diff
 from stepwell.cli.graphs import load_graph
 from stepwell.cli.once import Again, carry_out, print_questions
 from stepwell.cli.place import choose_graph, place_in, warn_of_another_graph
+from stepwell.cli.resume import resume_again
 from stepwell.cli.subcommands import example
-from stepwell.cli.text import count, name, quoted, warn_person
+from stepwell.cli.text import count, name, warn_person
 from stepwell.threads import (
     CheckpointDiff,
     Replay,
@@ -79,8 +80,7 @@ def command(
         _warn_of_edits(replay)
         new = begin_replay(saver, replay, name=branch or "")
         at = dataclasses.replace(at, branch=new, head=replay.begin)
-        here = f"stepwell resume{asked.db_flag}{at.graph_flag} {quoted(thread_id)} --branch {quoted(new)}"
-        again = Again(go_on=here, answer=f"{here} --answer JSON")
+        again = resume_again(asked, at)
 
         def run(given: Any, _config: Any) -> None:
             ended = carry_out(asked, saver, at, graph, given, again, says_new=given is not None)

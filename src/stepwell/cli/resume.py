@@ -80,7 +80,7 @@ def command(
         given = _given(asked, at, stopped, answers, approve)
         graph = load_graph(choose_graph(at, spec), saver)
         warn_of_another_graph(at)
-        again = _again(asked, at)
+        again = resume_again(asked, at)
         ended = carry_out(asked, saver, at, graph, given, again, says_new=False)
     print_ended(asked, at, ended, again)
 
@@ -117,10 +117,11 @@ def _how_to_answer(asked: Asked, at: Place, stopped: Stopped) -> str:
     if len(ids) > 1:
         answer = " ".join(f"--answer {id}=JSON" for id in ids)
     waits = "an answer" if len(ids) == 1 else f"{len(ids)} answers"
-    return f"thread {at.thread_id!r} waits for {waits}. Go on with {_again(asked, at).go_on} {answer}"
+    return f"thread {at.thread_id!r} waits for {waits}. Go on with {resume_again(asked, at).go_on} {answer}"
 
 
-def _again(asked: Asked, at: Place) -> Again:
+def resume_again(asked: Asked, at: Place) -> Again:
+    """The commands of `stepwell resume` that go on in a place."""
     branch = f" --branch {quoted(at.branch)}" if at.branch else ""
     here = f"stepwell resume{asked.db_flag}{at.graph_flag} {quoted(at.thread_id)}{branch}"
     return Again(go_on=here, answer=f"{here} --answer JSON")
