@@ -10,8 +10,8 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
 from stepwell.cli.exits import DAMAGED
-from stepwell.cli.removing import progress, size
-from stepwell.cli.text import count, name, printable, quoted
+from stepwell.cli.removing import progress
+from stepwell.cli.text import count, name, printable, quoted, size_text
 from stepwell.threads import check_threads, find_thread
 from stepwell.threads.check import Check
 
@@ -100,7 +100,7 @@ def _show(found: Check, asked: Asked) -> None:
     said = "sound" if found.is_sound else f"damaged: {count(bad, 'thread')}, {count(len(found.findings), 'finding')}"
     click.echo(f"{count(len(found.threads), 'thread')}, {count(checkpoints, 'checkpoint')}: {said}.")
     if unused:
-        click.echo(f"{size(unused)} of stored values are not in use, which is no damage.")
+        click.echo(f"{size_text(unused)} of stored values are not in use, which is no damage.")
 
 
 def _line(finding: Finding) -> str:

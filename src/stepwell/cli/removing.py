@@ -13,7 +13,7 @@ from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked
 from stepwell.cli.confirming import need_yes
 from stepwell.cli.exits import BUSY
-from stepwell.cli.text import count, name
+from stepwell.cli.text import count, name, size_text
 from stepwell.errors import ThreadNotFoundError
 from stepwell.threads import find_thread
 from stepwell.threads.delete import Removal
@@ -56,7 +56,8 @@ def show(removal: Removal, what: str, *, err: bool = False) -> None:
     for each in removal.removed[:FEW]:
         kept = f", {each.left:,} kept" if each.left else ""
         click.echo(
-            f"{name(each.thread_id)}: {count(each.checkpoints, 'checkpoint')}, {size(each.size_bytes)}{kept}", err=err
+            f"{name(each.thread_id)}: {count(each.checkpoints, 'checkpoint')}, {size_text(each.size_bytes)}{kept}",
+            err=err,
         )
     more = len(removal.removed) - FEW
     if more > 0:
@@ -66,7 +67,7 @@ def show(removal: Removal, what: str, *, err: bool = False) -> None:
     verb = "would be " if removal.is_dry_run else ""
     click.echo(
         f"{count(len(removal.removed), 'thread')}: {count(removal.checkpoints, 'checkpoint')} and "
-        f"{size(removal.size_bytes)} {verb}{what}.",
+        f"{size_text(removal.size_bytes)} {verb}{what}.",
         err=err,
     )
 
@@ -97,11 +98,3 @@ def report(asked: Asked, removal: Removal, what: str) -> None:
             click.echo("The room is used again for what comes; `stepwell vacuum` makes the file smaller.", err=True)
     if removal.busy:
         raise click.exceptions.Exit(BUSY)
-
-
-def size(number: int) -> str:
-    """Bytes as people say them."""
-    for unit, limit in (("kB", 1_000_000), ("MB", 1_000_000_000)):
-        if number < limit:
-            return f"{number / (limit // 1000):,.1f} {unit}" if number >= 1000 else f"{number} bytes"
-    return f"{number / 1_000_000_000:,.1f} GB"

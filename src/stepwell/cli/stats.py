@@ -12,8 +12,8 @@ from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.removing import progress, size
-from stepwell.cli.text import count, name
+from stepwell.cli.removing import progress
+from stepwell.cli.text import count, name, size_text
 from stepwell.threads import find_thread, list_threads, measure_threads
 from stepwell.threads.stats import Stats
 
@@ -84,23 +84,26 @@ def _channels(channels: Sequence[ChannelBytes]) -> list[dict[str, Any]]:
 def _show(found: Stats, top: int) -> None:
     space = found.space
     click.echo(
-        f"The file: {size(space.file_bytes)}, {size(space.free_bytes)} of it free; "
-        f"{size(space.wal_bytes)} in the log beside it."
+        f"The file: {size_text(space.file_bytes)}, {size_text(space.free_bytes)} of it free; "
+        f"{size_text(space.wal_bytes)} in the log beside it."
     )
     for each in found.threads[:top]:
-        click.echo(
-            f"{name(each.thread_id)}: {size(each.size_bytes)}; {count(each.checkpoints, 'checkpoint')} of "
-            f"{size(each.bytes_a_checkpoint)}; branches: {each.branches}, tags: {each.tags}, records: {each.records}"
-        )
-        click.echo(
-            f"  values {size(each.value_bytes)}: {size(each.live_bytes)} at the head, {size(each.history_bytes)} in "
-            f"history; {size(each.shared_bytes)} shared by several channels"
-        )
+        _show_thread(each)
     if len(found.threads) > top:
         click.echo(f"… and {count(len(found.threads) - top, 'smaller thread')}; --top shows more.")
     for channel in found.channels[:CHANNELS]:
-        click.echo(
-            f"channel {name(channel.channel)}: {size(channel.size_bytes)}, {size(channel.live_bytes)} of it at heads"
-        )
+        whole, live = size_text(channel.size_bytes), size_text(channel.live_bytes)
+        click.echo(f"channel {name(channel.channel)}: {whole}, {live} of it at heads")
     if len(found.channels) > CHANNELS:
         click.echo(f"… and {count(len(found.channels) - CHANNELS, 'smaller channel')}; --json has all.")
+
+
+def _show_thread(each: ThreadBytes) -> None:
+    click.echo(
+        f"{name(each.thread_id)}: {size_text(each.size_bytes)}; {count(each.checkpoints, 'checkpoint')} of "
+        f"{size_text(each.bytes_a_checkpoint)}; branches: {each.branches}, tags: {each.tags}, records: {each.records}"
+    )
+    click.echo(
+        f"  values {size_text(each.value_bytes)}: {size_text(each.live_bytes)} at the head, "
+        f"{size_text(each.history_bytes)} in history; {size_text(each.shared_bytes)} shared by several channels"
+    )

@@ -87,9 +87,9 @@ def ago(moment: str, now: datetime | None = None) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """A number of bytes in two or three figures."""
+    """A number of bytes, in two or three figures where there are a thousand or more."""
     if size_bytes < 1000:
-        return f"{size_bytes} B"
+        return count(size_bytes, "byte")
     size, unit = size_bytes / 1000, "kB"
     for larger in ("MB", "GB", "TB"):
         if size < 999.5:

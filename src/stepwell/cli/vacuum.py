@@ -7,7 +7,7 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.database import opened
-from stepwell.cli.removing import size
+from stepwell.cli.text import size_text
 from stepwell.threads import vacuum_database
 
 
@@ -27,4 +27,4 @@ def command(asked: Asked) -> None:
     if asked.json:
         print_json({"before_bytes": done.before_bytes, "after_bytes": done.after_bytes})
         return
-    click.echo(f"{size(done.before_bytes)} before, {size(done.after_bytes)} now.")
+    click.echo(f"{size_text(done.before_bytes)} before, {size_text(done.after_bytes)} now.")
