@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from stepwell.cli.text import printable
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_asking_options(command: F) -> F:
+    """Gives a command --dry-run, and --yes for `need_yes`."""
+    command = click.option("-y", "--yes", is_flag=True, help="Do not ask.")(command)
+    return click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")(command)
 
 
 def somebody_is_there() -> bool:

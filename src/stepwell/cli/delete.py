@@ -11,6 +11,7 @@ import click
 from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import choice_of, with_choice_options
+from stepwell.cli.confirming import with_asking_options
 from stepwell.cli.database import opened
 from stepwell.cli.moments import Moment
 from stepwell.cli.removing import ask, progress, report, whole_ids
@@ -22,8 +23,7 @@ NOTHING: Final = "there is nothing to delete here."
 @click.command("delete")
 @threads_argument
 @click.option("--older-than", type=Moment(), help="Threads without activity since: 30d, 12h, 2026-11-30.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_asking_options
 @with_choice_options
 @with_common_options
 @click.pass_obj

@@ -8,6 +8,7 @@ import click
 
 from stepwell.cli.arguments import threads_argument
 from stepwell.cli.asked import Asked, with_common_options
+from stepwell.cli.confirming import with_asking_options
 from stepwell.cli.database import opened
 from stepwell.cli.moments import Span
 from stepwell.cli.removing import ask, progress, report, whole_ids
@@ -20,8 +21,7 @@ from stepwell.threads import list_threads, prune_threads
 @click.option("--keep-turns", type=click.IntRange(min=1), metavar="N", help="Keep the last N turns of each branch.")
 @click.option("--newer-than", type=Span(), help="Keep what is newer: 90s, 15min, 36h, 30d, 2w.")
 @click.option("--keep-latest", is_flag=True, help="Keep heads of named branches and what is tagged, nothing else.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_asking_options
 @with_common_options
 @click.pass_obj
 def command(

@@ -36,13 +36,13 @@ def whole_ids(saver: Any, texts: Sequence[str], *, may_shorten: bool) -> list[st
 
 
 @contextmanager
-def progress(ids: Sequence[str], label: str) -> Iterator[Callable[[str], None]]:
+def progress(threads: Sequence[Any], label: str) -> Iterator[Callable[[Any], None]]:
     """A bar on stderr where that is a terminal and the work is long; gives what to call after each thread."""
-    if len(ids) < FEW or not sys.stderr.isatty():
-        yield lambda id: None
+    if len(threads) < FEW or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda thread: None
         return
-    with click.progressbar(length=len(ids), label=label, file=sys.stderr) as bar:
-        yield lambda id: bar.update(1)
+    with click.progressbar(length=len(threads), label=label, file=sys.stderr) as bar:
+        yield lambda thread: bar.update(1)
 
 
 def ask(removal: Removal, what: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,9 +12,10 @@ import click
 from stepwell.cli.asjson import print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import choice_of, with_choice_options
-from stepwell.cli.confirming import need_yes
+from stepwell.cli.confirming import need_yes, with_asking_options
 from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import Span, span_text
+from stepwell.cli.removing import progress
 from stepwell.cli.text import ago, count, name, one_line
 from stepwell.errors import ConfigError
 from stepwell.threads import Stale, Swept, seconds_in, stale_threads, sweep_threads
@@ -33,8 +33,7 @@ SHOWN: Final = 20
 )
 @with_choice_options
 @click.option("--force", is_flag=True, help="Also threads that wait for an answer.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and delete nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@with_asking_options
 @with_common_options
 @click.pass_obj
 def command(asked: Asked, /, older_than_s: float | None, force: bool, dry_run: bool, yes: bool, **options: Any) -> None:
@@ -60,7 +59,8 @@ def command(asked: Asked, /, older_than_s: float | None, force: bool, dry_run: b
                 if not asked.json:
                     _print_list(going)
                 need_yes(f"Delete {count(len(going), 'thread')} for good?", yes)
-                swept = _sweep(saver, stale)
+                with progress(stale, "deleting") as done:
+                    swept = sweep_threads(saver, stale, done=done)
             else:
                 swept = Swept(tuple(going), tuple(each for each in stale if each.why_kept))
     if asked.json:
@@ -76,14 +76,6 @@ def default_ttl() -> float:
         return seconds_in(text) if text else math.inf
     except ConfigError as error:
         raise click.UsageError(f"{VARIABLE}: {error}") from None
-
-
-def _sweep(saver: Any, stale: list[Stale]) -> Swept:
-    """Deletes, with a bar where somebody watches."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return sweep_threads(saver, stale)
-    with click.progressbar(length=len(stale), label="deleting", file=sys.stderr) as bar:
-        return sweep_threads(saver, stale, done=lambda _: bar.update(1))
 
 
 def _print_list(stale: Sequence[Stale]) -> None:
