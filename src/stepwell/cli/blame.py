@@ -12,7 +12,7 @@ from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.completing import branches, checkpoints
 from stepwell.cli.database import opened
 from stepwell.cli.output import width
-from stepwell.cli.text import ago, columns, name, one_line, pad
+from stepwell.cli.text import ago, column_widths, name, one_line, table_row
 from stepwell.threads import Blame, blame_value, find_thread, said_in, short_id
 from stepwell.types import START, Provenance
 
@@ -64,11 +64,11 @@ def _print(found: tuple[Blame, ...]) -> None:
     if not rows:
         click.echo("the state is empty", err=True)
         return
-    widths = [max(columns(row[at]) for row in (HEADINGS, *rows)) for at in range(len(HEADINGS) - 1)]
+    widths = column_widths((HEADINGS, *rows))
     room = max(LEAST_VALUE, width() - sum(widths) - 2 * len(widths))
-    click.secho(_line(HEADINGS, widths), dim=True)
+    click.secho(table_row(HEADINGS, widths), dim=True)
     for row in rows:
-        click.echo(_line((*row[:-1], one_line(row[-1], room)), widths))
+        click.echo(table_row((*row[:-1], one_line(row[-1], room)), widths))
     if any(each.is_cut for each in found):
         click.echo("(pruned: written before the oldest checkpoint that is kept, which is the one shown)", err=True)
 
@@ -103,11 +103,6 @@ def _node(wrote: Provenance, source: str) -> tuple[str, str]:
 def _value_text(value: Any) -> str:
     said = said_in(value)
     return f"{said.role}: {said.text}" if said is not None else as_json(value)
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    padded = [pad(cell, size) for cell, size in zip(cells, widths, strict=False)]
-    return "  ".join((*padded, cells[-1])).rstrip()
 
 
 def _json(found: Blame) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from stepwell.cli.completing import branches
 from stepwell.cli.database import opened
 from stepwell.cli.rewind import ALREADY, tell_undo, undo_of
 from stepwell.cli.subcommands import ListedFirst, example
-from stepwell.cli.text import ago, columns, count, name, pad, quoted
+from stepwell.cli.text import ago, count, name, pad, quoted, widest
 from stepwell.threads import (
     delete_branch,
     find_thread,
@@ -63,7 +63,7 @@ def list_(asked: Asked, thread: str) -> None:
         return
     if not found:
         click.echo("no branches: nothing was said in this thread yet", err=True)
-    width = max((columns(name(branch.name)) for branch in found), default=0)
+    width = widest(name(branch.name) for branch in found)
     for branch in found:
         line = f"{'*' if branch.current else ' '} {pad(name(branch.name), width)}  {short_id(branch.checkpoint_id)}"
         left = "  (left behind)" if branch.auto else ""

@@ -9,7 +9,7 @@ from stepwell.cli.asjson import as_json, print_json
 from stepwell.cli.asked import Asked, with_common_options
 from stepwell.cli.choosing import pairs_in
 from stepwell.cli.database import opened
-from stepwell.cli.text import checked, columns, name, pad
+from stepwell.cli.text import checked, name, pad, widest
 from stepwell.threads import ThreadMetadata, find_thread, note_metadata
 
 
@@ -49,7 +49,7 @@ def _print(noted: ThreadMetadata) -> None:
         click.echo("no metadata", err=True)
         return
     keys = {key: name(key) + (" *" if key in noted.own else "") for key in noted.metadata}
-    widest = max(map(columns, keys.values()))
+    wide = widest(keys.values())
     for key, shown in keys.items():
         value = noted.metadata[key]
-        click.echo(f"{pad(shown, widest)}  {name(value if isinstance(value, str) else as_json(value))}")
+        click.echo(f"{pad(shown, wide)}  {name(value if isinstance(value, str) else as_json(value))}")

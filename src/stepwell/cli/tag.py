@@ -14,7 +14,7 @@ from stepwell.cli.database import opened
 from stepwell.cli.output import width
 from stepwell.cli.rewind import tell_undo
 from stepwell.cli.subcommands import ListedFirst, example
-from stepwell.cli.text import ago, columns, name, one_line, pad, quoted
+from stepwell.cli.text import ago, columns, name, one_line, pad, quoted, widest
 from stepwell.threads import delete_tag, find_thread, list_tags, move_tag, short_id, tag_checkpoint
 from stepwell.types import TagInfo
 
@@ -55,7 +55,7 @@ def list_(asked: Asked, thread: str) -> None:
         return
     if not found:
         click.echo("no tags", err=True)
-    wide = max((columns(name(tag.name)) for tag in found), default=0)
+    wide = widest(name(tag.name) for tag in found)
     for tag in found:
         line = f"{pad(name(tag.name), wide)}  {short_id(tag.checkpoint_id)}  {ago(tag.created_at)}"
         note = one_line(tag.note, max(LEAST_NOTE, width() - columns(line) - 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 of characters, which cannot be printed."""
 NAMED: Final = {"\n": "\\n", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 """What a shell's $'…' writes in another way than as bytes."""
+NO_COLOURS: Final[Mapping[int, str | None]] = {}
 SPANS: Final = ((60, "s", 1), (3600, "min", 60), (86_400, "h", 3600), (float("inf"), "d", 86_400))
 
 
@@ -65,6 +66,24 @@ def columns(text: str) -> int:
 def pad(text: str, width: int) -> str:
     """`text` filled up with spaces to `width` columns."""
     return text + " " * (width - columns(text))
+
+
+def widest(texts: Iterable[str]) -> int:
+    """The columns of the widest text; 0 of none."""
+    return max(map(columns, texts), default=0)
+
+
+def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """How wide each column of a table is, but for the last one."""
+    return [widest(column) for column in list(zip(*rows, strict=True))[:-1]]
+
+
+def table_row(cells: Sequence[str], widths: Sequence[int], colours: Mapping[int, str | None] = NO_COLOURS) -> str:
+    """A row of a table; its last cell keeps its own width. colours: of cells, by their place."""
+    padded = [*map(pad, cells, widths), cells[-1]]
+    for at, colour in colours.items():
+        padded[at] = click.style(padded[at], fg=colour) if colour else padded[at]
+    return "  ".join(padded).rstrip()
 
 
 def folded(text: str, *, lines: int = 6, characters: int = 480) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import click
@@ -13,15 +12,16 @@ from stepwell.cli.choosing import choice_of, with_choice_options
 from stepwell.cli.database import has_threads, opened
 from stepwell.cli.moments import span_text
 from stepwell.cli.output import width
-from stepwell.cli.text import ago, columns, count, name, one_line, pad, size_text
+from stepwell.cli.text import ago, column_widths, count, name, one_line, size_text, table_row
 from stepwell.threads import ThreadPage, ThreadRow, browse_threads
 from stepwell.threads.chain import MAIN
 
 SORTS: Final = ("updated", "created", "title", "size", "turns", "messages")
-COLOURS: Final = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
+STATUS_COLOURS: Final = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
 TITLE_WIDTH: Final = 80
 LEAST_TITLE: Final = 10
 HEADINGS: Final = ("THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "TITLE")
+STATUS: Final = HEADINGS.index("STATUS")
 LONG_HEADINGS: Final = (
     *("THREAD", "ACTIVE", "STATUS", "CHECKPOINTS", "CREATED", "TURNS", "MESSAGES", "SIZE", "KEPT", "GRAPH", "WHERE"),
     "TITLE",
@@ -72,11 +72,12 @@ def print_threads(page: ThreadPage, offset: int = 0, *, is_long: bool = False) -
         return
     headings = LONG_HEADINGS if is_long else HEADINGS
     rows = [_cells(row, is_long) for row in page.rows]
-    widths = [max(columns(row[column]) for row in (headings, *rows)) for column in range(len(headings) - 1)]
+    widths = column_widths((headings, *rows))
     room = max(LEAST_TITLE, min(TITLE_WIDTH, width() - sum(widths) - 2 * len(widths)))
-    click.secho(_line(headings, widths), dim=True)
+    click.secho(table_row(headings, widths), dim=True)
     for row in rows:
-        click.echo(_line((*row[:-1], one_line(row[-1], room)), widths, COLOURS.get(row[2])))
+        colours = {STATUS: STATUS_COLOURS.get(row[STATUS])}
+        click.echo(table_row((*row[:-1], one_line(row[-1], room)), widths, colours))
     if page.more:
         shown = count(len(rows), "thread")
         click.echo(f"({shown} shown; --offset {offset + len(rows)} shows more, --all shows every one)", err=True)
@@ -104,13 +105,6 @@ def _long_cells(row: ThreadRow) -> tuple[str, ...]:
 
 def _number(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
-
-
-def _line(cells: Sequence[str], widths: list[int], colour: str | None = None) -> str:
-    padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
-    if colour:
-        padded[2] = click.style(padded[2], fg=colour)
-    return "  ".join((*padded, cells[-1])).rstrip()
 
 
 def _json(row: ThreadRow) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from rich.text import Text
 from stepwell.cli.asjson import plain
 from stepwell.cli.diff import diff_lines
 from stepwell.cli.text import ago, name, one_line, printable
+from stepwell.cli.threads import STATUS_COLOURS
 from stepwell.threads import CheckpointDiff, LogLine, Shown, ThreadRow, short_id
 from stepwell.threads.chain import MAIN
 
-STATE_STYLES = {"waiting": "yellow", "failed": "red", "unfinished": "yellow", "running": "green"}
 HEADINGS = ("Title", "Active", "State", "Turns", "Branches", "Thread")
 SAID_WIDTH = 60
 BRANCHES_WIDTH = 30
@@ -42,7 +42,7 @@ def thread_cells(row: ThreadRow) -> tuple[Text, ...]:
     return (
         Text(one_line(row.title or "(no title)", SAID_WIDTH)),
         Text(ago(row.updated_at), "dim"),
-        Text(row.status, STATE_STYLES.get(row.status, "")),
+        Text(row.status, STATUS_COLOURS.get(row.status, "")),
         Text("" if row.turns is None else f"{row.turns:,}", justify="right"),
         Text(one_line(", ".join(each for each in row.branches if "@" not in each), BRANCHES_WIDTH), "cyan"),
         Text(name(row.thread_id), "dim"),
