@@ -14,6 +14,8 @@ from stepwell.threads.transcript import ROLES, Said, said_in
 from stepwell.threads.words import Query, marks, parse, split
 
 Progress = Callable[[int, int], None]
+NOTHING: Final[tuple[list[Found], bool]] = ([], False)
+"""What a search for no word finds."""
 SNIPPET: Final = 160
 """About how many characters of a message a hit shows."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,9 +24,13 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Sort = Literal["best", "newest"]
 
 
-class Narrowing(TypedDict, total=False):
-    """What a search can be narrowed by; None is all."""
+class SearchOptions(TypedDict, total=False):
+    """In which order a search answers, how much of it, and what it is narrowed by; None is all."""
 
+    sort: Sort
+    limit: int
+    offset: int
+    context: int
     thread_id: str | Sequence[str] | None
     role: str | Sequence[str] | None
     since: datetime | timedelta | None
@@ -65,79 +71,63 @@ class SearchPage:
 
 
 def search_messages(
-    saver: ThreadSaver,
-    text: str,
-    *,
-    sort: Sort = "best",
-    limit: int = 20,
-    offset: int = 0,
-    context: int = 0,
-    progress: Progress | None = None,
-    **narrow: Unpack[Narrowing],
+    saver: ThreadSaver, text: str, *, progress: Progress | None = None, **options: Unpack[SearchOptions]
 ) -> SearchPage:
     """Messages of all threads in which each word of `text` occurs, and each "phrase in quotes"; `pay*`: words so begun.
 
     Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer are found by any run of their characters. Names of called
     tools count as text. Found is what some checkpoint holds, on any branch.
 
-    role: you, assistant, system, tool, … since: a time, or how long ago. filter: metadata of the thread's latest
-    checkpoint. context: so many messages before and after. progress: called with (threads done, threads to do) while
-    the index is brought up to date.
+    sort: "best" (unless said otherwise) or "newest" first. limit, offset: a page of 20 from the first on. context: so
+    many messages before and after, 0. thread_id: of one thread or several. role: you, assistant, system, tool, …
+    since: a time, or how long ago. filter: metadata of the thread's latest checkpoint. progress: called with (threads
+    done, threads to do) while the index is brought up to date.
 
     A database that may be written keeps an index, which is brought up to date first; one that may not is read through.
     Raises SearchOffError where search is not allowed, as on encrypted databases.
     """
-    query = parse(text)
-    wanted = _wanted(query, sort, limit, offset, context, narrow)
-    if not query.phrases:
-        return SearchPage((), False, ())
-    return _page(query, saver.find_messages(wanted, _doc, progress))
+    query, wanted = _asked(text, options)
+    return _page(query, saver.find_messages(wanted, _doc, progress) if query.phrases else NOTHING)
 
 
 async def asearch_messages(
-    saver: Any,
-    text: str,
-    *,
-    sort: Sort = "best",
-    limit: int = 20,
-    offset: int = 0,
-    context: int = 0,
-    progress: Progress | None = None,
-    **narrow: Unpack[Narrowing],
+    saver: Any, text: str, *, progress: Progress | None = None, **options: Unpack[SearchOptions]
 ) -> SearchPage:
     """`search_messages` on the event loop."""
-    query = parse(text)
-    wanted = _wanted(query, sort, limit, offset, context, narrow)
-    if not query.phrases:
-        return SearchPage((), False, ())
-    return _page(query, await saver.afind_messages(wanted, _doc, progress))
+    query, wanted = _asked(text, options)
+    return _page(query, await saver.afind_messages(wanted, _doc, progress) if query.phrases else NOTHING)
 
 
 def update_search(saver: ThreadSaver, *, progress: Progress | None = None) -> None:
     """Brings the index up to date now, so that the next search need not; nothing to do where there is none."""
-    saver.find_messages(_wanted(parse("a"), "best", 1, 0, 0, {}), _doc, progress)
+    saver.find_messages(_asked("a", {"limit": 1})[1], _doc, progress)
 
 
-def _wanted(query: Query, sort: str, limit: int, offset: int, context: int, narrow: Narrowing) -> Wanted:
-    for stranger in sorted(narrow.keys() - Narrowing.__annotations__.keys()):
+def _asked(text: str, options: SearchOptions) -> tuple[Query, Wanted]:
+    """What is searched for: as the words and phrases of the text, and as a saver is asked for them."""
+    for stranger in sorted(options.keys() - SearchOptions.__optional_keys__):
         raise TypeError(f"search_messages() takes no {stranger!r}")
+    query = parse(text)
+    sort, limit = options.get("sort", "best"), options.get("limit", 20)
+    offset, context = options.get("offset", 0), options.get("context", 0)
     if sort not in ("best", "newest"):
         raise ConfigError(f"sort={sort!r}: one of best, newest")
     for name, number, least in (("limit", limit, 1), ("offset", offset, 0), ("context", context, 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             raise ConfigError(f"{name}={number!r}: a whole number from {least} on")
-    return Wanted(
+    wanted = Wanted(
         match=query.match,
         score=query.score,
-        roles=tuple(ROLES.get(name, name) for name in _several(narrow.get("role"))),
-        threads=_several(narrow.get("thread_id")),
-        since=_micros(narrow.get("since")),
-        filter=dict(narrow.get("filter") or {}),
+        roles=tuple(ROLES.get(name, name) for name in _several(options.get("role"))),
+        threads=_several(options.get("thread_id")),
+        since=_micros(options.get("since")),
+        filter=dict(options.get("filter") or {}),
         newest=sort == "newest",
         limit=limit,
         offset=offset,
         context=context,
     )
+    return query, wanted
 
 
 def _several(value: str | Sequence[str] | None) -> tuple[str, ...]:
