@@ -21,6 +21,7 @@ from stepwell.threads import (
     short_id,
     show_checkpoint,
 )
+from stepwell.types import Provenance
 
 INDENT = "            "
 LAST: Final = 20
@@ -78,14 +79,13 @@ def _print(shown: Shown, full: bool) -> None:
     cut = f" ({count(shown.cut, 'checkpoint')} between the two pruned)" if shown.cut else ""
     click.echo(f"parent      {shown.parent_id or 'none: the chain begins here'}{cut}")
     click.echo(f"made        step {shown.step}, {shown.source}, {shown.created_at}")
-    due = "not recorded" if shown.next is None else ", ".join(shown.next) or "nothing: the run is over"
-    click.echo(f"next        {printable(due)}")
+    click.echo(f"next        {printable(due_text(shown))}")
     for task in shown.tasks:
-        click.echo(f"task        {printable(_task_text(task))}")
+        click.echo(f"task        {printable(task_text(task))}")
     for question in shown.questions:
         click.secho(f"question    {_value_text(question.value, full)}  (id {question.id})", fg="yellow")
     for wrote in shown.wrote:
-        click.echo(f"written by  {printable(_wrote_text(wrote))}")
+        click.echo(f"written by  {printable(wrote_text(wrote))}")
     for space in shown.namespaces:
         click.echo(f"inside      {name(space)}")
     for key, value in shown.values.items():
@@ -107,13 +107,20 @@ def _said_text(said: Said, full: bool) -> str:
     return f"{role}  {' '.join(part for part in (text, calls) if part)}"
 
 
-def _task_text(task: ShownTask) -> str:
+def due_text(shown: Shown) -> str:
+    """The nodes that are next."""
+    return "not recorded" if shown.next is None else ", ".join(shown.next) or "nothing: the run is over"
+
+
+def task_text(task: ShownTask) -> str:
+    """What became of a task."""
     fate = "finished" if task.finished else "not finished"
     attempt = f", attempt {task.attempt}" if task.attempt > 1 else ""
     return f"{task.node}: {fate}{attempt}" + (f", {task.error}" if task.error else "")
 
 
-def _wrote_text(wrote: Any) -> str:
+def wrote_text(wrote: Provenance) -> str:
+    """Who wrote, and which keys."""
     return f"{wrote.node}: {', '.join(wrote.channels) or 'nothing'}" + (f", {wrote.error}" if wrote.error else "")
 
 

@@ -11,6 +11,8 @@ from typing import Final
 
 import click
 
+from stepwell.threads.moments import told_moment
+
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that steer a terminal or turn its text round, which what somebody stored must not be able to; and halves
 of characters, which cannot be printed."""
@@ -95,12 +97,9 @@ def folded(text: str, *, lines: int = 6, characters: int = 480) -> str:
 
 def ago(moment: str, now: datetime | None = None) -> str:
     """How long ago a time in ISO 8601 was, in one word or two."""
-    try:
-        then = datetime.fromisoformat(moment)
-    except ValueError:
+    then = told_moment(moment)
+    if then is None:
         return moment
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=UTC)
     seconds = max(0.0, ((now or datetime.now(UTC)) - then).total_seconds())
     return next(f"{seconds // size:.0f} {unit} ago" for limit, unit, size in SPANS if seconds < limit)
 

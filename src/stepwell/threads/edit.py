@@ -13,7 +13,7 @@ from stepwell.engine.carrying import carried_records
 from stepwell.errors import InvalidUpdateError, StaleRunError
 from stepwell.ids import IdClock
 from stepwell.saves import At, Commit, LeaseWish, Loaded, Pending
-from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of
+from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of, config_of
 from stepwell.threads.document import Document, is_same
 from stepwell.threads.show import INTERNAL, load_checkpoint
 from stepwell.types import Overwrite
@@ -121,9 +121,9 @@ def _through(graph: Any, saver: ThreadSaver, draft: Draft, values: Mapping[str, 
     if strangers:
         raise InvalidUpdateError(f"the graph keeps no {', '.join(map(repr, strangers))}. Leave the key out.")
     update = {key: _whole(graph.channels[key], value) for key, value in values.items()}
-    named = {"thread_id": draft.thread_id, **({"branch": draft.branch} if draft.branch != MAIN else {})}
     metadata = {key: value for key, value in head.metadata.items() if key not in OWN}
-    made = graph.update_state({"configurable": named, "metadata": metadata}, update, as_node)
+    at = config_of(draft.thread_id, branch=draft.branch if draft.branch != MAIN else None)
+    made = graph.update_state({**at, "metadata": metadata}, update, as_node)
     return str(made["configurable"]["checkpoint_id"])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from stepwell.errors import EmptyInputError, InvalidResumeError, UnfinishedQuestionError, UnknownInterruptError
-from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of
+from stepwell.threads.chain import MAIN, ThreadSaver, checkpoint_of, config_of
 from stepwell.threads.show import load_checkpoint, open_questions
 from stepwell.types import Command, Interrupt
 
@@ -89,8 +89,7 @@ def resume_thread(
     answers, approve, and what is raised: as for `resume_input`.
     """
     given = resume_input(read_stop(saver, thread_id, branch=branch), answers, approve=approve)
-    named = {"thread_id": thread_id, **({"branch": branch} if branch is not None else {})}
-    return graph.invoke(given, {"configurable": named})
+    return graph.invoke(given, config_of(thread_id, branch=branch))
 
 
 def only_question(stopped: Stopped) -> Interrupt:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from stepwell.cli.asjson import plain
 from stepwell.cli.diff import diff_lines
+from stepwell.cli.show import due_text, task_text, wrote_text
 from stepwell.cli.text import ago, name, one_line, printable
 from stepwell.cli.threads import STATUS_COLOURS
 from stepwell.threads import CheckpointDiff, LogLine, Shown, ThreadRow, short_id
@@ -106,11 +107,11 @@ def _facts(shown: Shown) -> Iterator[tuple[str, str]]:
     yield "checkpoint", shown.checkpoint_id
     yield "parent", shown.parent_id or "none: the chain begins here"
     yield "made", f"step {shown.step}, {shown.source}, {shown.created_at}"
-    yield "next", "not recorded" if shown.next is None else ", ".join(shown.next) or "nothing: the run is over"
+    yield "next", due_text(shown)
     for task in shown.tasks:
-        yield "task", f"{task.node}: {'finished' if task.finished else task.error or 'not finished'}"
+        yield "task", task_text(task)
     for wrote in shown.wrote:
-        yield "written by", f"{wrote.node}: {', '.join(wrote.channels) or 'nothing'}"
+        yield "written by", wrote_text(wrote)
 
 
 def _value(value: object) -> str:
