@@ -48,6 +48,7 @@ class DescribeTab:
     def test_offers_values_of_options(self, offered, threads):
         assert offered("chat", "--thread", "t") == ["trip"]
         assert offered("chat", "--thread", "trip", "--branch", "o") == ["oslo"]
+        assert offered("show", "trip", "--branch", "o") == offered("blame", "trip", "--at", "o") == ["oslo"]
 
     def test_offers_nothing_where_there_is_no_database(self, offered, home):
         assert offered("show", "") == [] and list(home.iterdir()) == []

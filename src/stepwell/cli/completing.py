@@ -51,7 +51,8 @@ def _offers(ctx: click.Context, ask: Any, begun: str) -> list[CompletionItem]:
 
 
 def _thread_in(ctx: click.Context, saver: ThreadSaver) -> str:
-    return find_thread(saver, str(ctx.params.get("thread") or ""))
+    # Where an option has no value yet, click leaves the arguments before it in ctx.args.
+    return find_thread(saver, str(ctx.params.get("thread") or next(iter(ctx.args), "")))
 
 
 def _threads(saver: ThreadSaver) -> Iterator[CompletionItem]:
