@@ -297,6 +297,20 @@ class DescribeSeveralTasks:
         assert set(back) == set(tasks)
         assert {is_cancelled(task.error) for task in tasks} == {when == "as they are started"}
 
+    def test_come_back_with_what_they_did_when_they_were_at_work_as_ctrl_c_came(self, gates):
+        gate = gates()
+        tasks = tasks_of(lambda _: gate.pass_(), lambda _: None)
+
+        def core():
+            yield fx.Next(tasks, 0.0)
+            gate.came()
+            threading.Timer(0.05, gate.open).start()
+            yield fx.Cancel(tasks, lost=True)
+            return (yield fx.Next((), None))
+
+        assert set(ThreadDriver(tasks[0].run).drive(core())) == set(tasks)
+        assert [task.error for task in tasks] == [None, None]
+
     def test_run_side_by_side_though_each_waits_for_all_others(self):
         count = 3 * FIRST
         meeting = threading.Barrier(count, timeout=20)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
@@ -13,6 +14,8 @@ from typing import Any
 _idle: deque[_Worker] = deque()
 FIRST = 4
 """How many workers begin on a crowd of tasks; more join when those are blocked."""
+LOOK_S = 0.002
+"""How often `rest` looks."""
 
 os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
 
@@ -79,8 +82,8 @@ class Crew:
     def __init__(self, arrive: Callable[[Any], None]) -> None:
         self.arrive = arrive
         self.backlog: deque[tuple[Any, Context]] = deque()
-        self.at_work: set[Any] = set()
-        self.busy = 0
+        self.busy = 0  # workers that were asked to come, and
+        self.at_work = 0  # those of them that came
         self.lock = threading.Lock()
 
     def start(self, tasks: Any, context: Context) -> None:
@@ -110,25 +113,24 @@ class Crew:
         self.backlog.extend(kept)
         return [task for task, _ in back]
 
-    def left_out(self, tasks: Any) -> list[Any]:
-        """Those of `tasks` that neither wait here nor are at work: they came to their end, or never came here."""
-        with self.lock:
-            known = {task for task, _ in self.backlog} | self.at_work
-        return [task for task in tasks if task not in known]
+    def rest(self) -> None:
+        """Returns once nobody is at work any more; what nobody has begun was taken back before."""
+        while self.at_work:
+            time.sleep(LOOK_S)
 
     def _work(self) -> None:
+        with self.lock:
+            self.at_work += 1
         backlog = self.backlog
         while True:
             try:
-                with self.lock:
-                    task, context = backlog.popleft()
-                    self.at_work.add(task)
+                task, context = backlog.popleft()
             except IndexError:
                 break
             context.copy().run(task.perform)
             self.arrive(task)
-            self.at_work.discard(task)
         with self.lock:
             self.busy -= 1
+            self.at_work -= 1
         if backlog:
             self.grow(1)

@@ -118,7 +118,6 @@ class ThreadDriver:
     def _next(self, effect: fx.Next) -> list[Any]:
         start = effect.start
         if self.running == 0 and len(start) == 1 and effect.timeout is None and not self.live:
-            start[0].ended = False
             start[0].perform()
             return list(start) if self.arrived.empty() else [*self._drain(), *start]
         if start:
@@ -132,8 +131,6 @@ class ThreadDriver:
         if self.crew is None:
             self.crew = Crew(self.arrived.put)
         self.running += len(tasks)
-        for task in tasks:
-            task.ended = False
         self.crew.start(tasks, copy_context())
 
     def _wait(self, timeout: float | None) -> Any:
@@ -161,10 +158,11 @@ class ThreadDriver:
 
     def _cancel(self, effect: fx.Cancel) -> None:
         crew = self.crew
-        back = crew.take_back(effect.tasks) if crew is not None else []
+        back: Sequence[Any] = crew.take_back(effect.tasks) if crew is not None else ()
         if effect.lost:
-            lost = crew.left_out(effect.tasks) if crew is not None else effect.tasks
-            back += [task for task in lost if task not in back]
+            if crew is not None:
+                crew.rest()
+            back = effect.tasks
         for task in back:
             if not task.ended:
                 task.error = CancelledError()

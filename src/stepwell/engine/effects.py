@@ -106,7 +106,8 @@ class Next(Effect[list[Any]]):
 class Cancel(Effect[None]):
     """Ask running tasks to stop. Threads cannot be stopped: those tasks run to their end.
 
-    lost: Ctrl-C may have come while some of them were handed over, or before they were started; they come back (again).
+    lost: Ctrl-C may have come while some of them were handed over, or before they were started. They come back (again),
+    and the driver may wait for them at once.
     """
 
     __slots__ = ("lost", "tasks")

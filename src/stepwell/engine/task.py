@@ -32,7 +32,7 @@ class Task:
     done = False  # its result is in `writes`: it ran, was stored, or came from the cache
     started = 0.0
     beat = 0.0
-    ended = False  # this attempt's body came to its end, in this thread or another
+    ended = False  # this attempt's sync body came to its end, in this thread or another
     cancelled = False
     late: Exception | None = None  # the timeout that it ran into, until it has come back
     shown = False  # its end was told to whoever streams
@@ -177,7 +177,7 @@ class Task:
         self.error = None
         self.writes = ()
         self.calls = self.graphs = 0
-        self.cancelled = self.paused = False
+        self.cancelled = self.paused = self.ended = False
         self.late = None
         self.pushed = ()
         self._slots = None
