@@ -16,7 +16,8 @@ LOOK = """
 import json, sys
 from stepwell.cli.main import run
 code = run(sys.argv[1:])
-heavy = ("langchain_core", "pydantic", "stepwell.graph", "stepwell.demo", "stepwell.engine.run", "rich")
+heavy = ("langchain_core", "pydantic", "stepwell.graph", "stepwell.plan.plan", "stepwell.channels", "stepwell.demo",
+         "stepwell.engine", "rich")
 print(json.dumps([code, [name for name in heavy if name in sys.modules]]), file=sys.stderr)
 """
 

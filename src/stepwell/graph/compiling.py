@@ -21,6 +21,7 @@ from stepwell.nodes.signature import Signature, destinations_in
 from stepwell.nodes.spec import NodeSpec
 from stepwell.nodes.writing import Outlet, StateKeys
 from stepwell.plan import check as checks
+from stepwell.plan import entries
 from stepwell.plan.branches import Branch, join_name
 from stepwell.plan.options import CompileOptions
 from stepwell.plan.plan import Edge, Node, Plan
@@ -58,11 +59,11 @@ def check(builder: StateGraph, options: CompileOptions) -> None:
     checks.interrupt_names("interrupt_after", options.interrupt_after, names)
     checks.aliases(options.aliases, names)
     if options.on_busy is not None:
-        checks.on_busy(options.on_busy)
+        entries.on_busy(options.on_busy)
     if options.busy_timeout is not None:
-        checks.busy_timeout(options.busy_timeout)
+        entries.busy_timeout(options.busy_timeout)
     if options.on_interrupted is not None:
-        checks.on_interrupted(options.on_interrupted)
+        entries.on_interrupted(options.on_interrupted)
 
 
 def _leads(builder: StateGraph, edges: list[tuple[str, str]]) -> dict[str, set[str]]:

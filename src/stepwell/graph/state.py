@@ -15,6 +15,7 @@ from stepwell.nodes.calling import Callee, callee_of, name_of
 from stepwell.nodes.signature import destinations_in
 from stepwell.nodes.spec import NodeDefaults, NodeSpec, Retry, policies, reuse_policy
 from stepwell.plan import check as checks
+from stepwell.plan import entries
 from stepwell.plan.branches import Branch, ends_of
 from stepwell.plan.keys import same_rule
 from stepwell.plan.options import CompileOptions, NodeNames
@@ -237,7 +238,7 @@ class StateGraph:
             busy_timeout=busy_timeout,
             on_interrupted=on_interrupted,
             aliases=aliases or {},
-            stored_configurable=checks.stored_configurable(stored_configurable),
+            stored_configurable=entries.stored_configurable(stored_configurable),
             interrupt_before=checks.node_names("interrupt_before", interrupt_before),
             interrupt_after=checks.node_names("interrupt_after", interrupt_after),
         )

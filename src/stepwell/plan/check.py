@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from stepwell.errors import GraphError, brief
@@ -187,31 +187,6 @@ def step_timeout(given: Any) -> None:
     """For how many seconds a superstep may run."""
     if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0):
         raise GraphError(f"step_timeout is {brief(given)}; it is how many seconds a superstep may take, from 0.")
-
-
-def on_busy(given: Any) -> None:
-    """What a run does when another holds its thread."""
-    if given not in ("wait", "reject"):
-        raise GraphError(f'on_busy is {brief(given)}; it is "wait" or "reject".')
-
-
-def busy_timeout(given: Any) -> None:
-    """For how long it waits."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0:
-        raise GraphError(f"busy_timeout is {brief(given)}; it is how many seconds to wait for a busy thread, from 0.")
-
-
-def on_interrupted(given: Any) -> None:
-    """What new input does to an open question."""
-    if given not in ("raise", "drop", "keep"):
-        raise GraphError(f'on_interrupted is {brief(given)}; it is "raise", "drop" or "keep".')
-
-
-def stored_configurable(given: Any) -> tuple[str, ...]:
-    """Which keys of `configurable` checkpoints keep."""
-    if isinstance(given, str) or not isinstance(given, Sequence | Set):
-        raise GraphError(f"stored_configurable is {brief(given)}; it is a list of keys of `configurable`.")
-    return tuple(given)
 
 
 def interrupt_names(option: str, names: Iterable[str] | str, known: Collection[str]) -> None:

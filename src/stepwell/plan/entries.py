@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Final
 
 from stepwell.constants import CONF
-from stepwell.errors import ConfigError, brief
-from stepwell.plan import check
+from stepwell.errors import ConfigError, GraphError, brief
 
 _EXAMPLE: Final = 'Pass for example config={"configurable": {"thread_id": "order-7"}}.'
 
@@ -30,6 +29,31 @@ def valid_limit(limit: Any) -> int:
         f"recursion_limit is {brief(limit)}. It is the number of steps a run may take, a whole number of at least 1. "
         'Leave it out for the default, or pass for example config={"recursion_limit": 50}.'
     )
+
+
+def on_busy(given: Any) -> None:
+    """What a run does when another holds its thread."""
+    if given not in ("wait", "reject"):
+        raise GraphError(f'on_busy is {brief(given)}; it is "wait" or "reject".')
+
+
+def busy_timeout(given: Any) -> None:
+    """For how long it waits."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0:
+        raise GraphError(f"busy_timeout is {brief(given)}; it is how many seconds to wait for a busy thread, from 0.")
+
+
+def on_interrupted(given: Any) -> None:
+    """What new input does to an open question."""
+    if given not in ("raise", "drop", "keep"):
+        raise GraphError(f'on_interrupted is {brief(given)}; it is "raise", "drop" or "keep".')
+
+
+def stored_configurable(given: Any) -> tuple[str, ...]:
+    """Which keys of `configurable` checkpoints keep."""
+    if isinstance(given, str) or not isinstance(given, Sequence | Set):
+        raise GraphError(f"stored_configurable is {brief(given)}; it is a list of keys of `configurable`.")
+    return tuple(given)
 
 
 def _max_concurrency(key: str, limit: Any) -> None:
@@ -105,8 +129,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], object]]] = {
     "run_id": _run_id,
     "recursion_limit": lambda _, limit: valid_limit(limit),
     "max_concurrency": _max_concurrency,
-    "on_busy": lambda _, given: check.on_busy(given),
-    "busy_timeout": lambda _, given: check.busy_timeout(given),
-    "on_interrupted": lambda _, given: check.on_interrupted(given),
-    "stored_configurable": lambda _, given: check.stored_configurable(given),
+    "on_busy": lambda _, given: on_busy(given),
+    "busy_timeout": lambda _, given: busy_timeout(given),
+    "on_interrupted": lambda _, given: on_interrupted(given),
+    "stored_configurable": lambda _, given: stored_configurable(given),
 }
